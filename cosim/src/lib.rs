@@ -1,0 +1,1 @@
+//! The Verilated engine driven in lockstep with the golden model.

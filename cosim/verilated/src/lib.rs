@@ -1,0 +1,1 @@
+//! Safe bindings to Verilator 5 models.

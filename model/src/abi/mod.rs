@@ -1,0 +1,17 @@
+//! The host ABI and the commit interface, defined once.
+//!
+//! [`tables`] lists every record and every enumeration that software, the golden model and the RTL
+//! share. From it come the accessors ([`Record`]), the SystemVerilog package `rtl/abi/nd_abi_pkg.sv`
+//! ([`sv::package`]) and the ABI chapter of the book ([`doc::chapter`]).
+
+pub mod doc;
+mod enums;
+mod layout;
+mod record;
+pub mod sv;
+mod tables;
+
+pub use enums::*;
+pub use layout::{Constant, Enumeration, Field, Layout, Variant};
+pub use record::Record;
+pub use tables::*;

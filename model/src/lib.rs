@@ -1,0 +1,3 @@
+//! The golden model of the Tandem engine, and the NDK provider on top of it.
+
+pub mod abi;

@@ -1,0 +1,2 @@
+//! Everything that is not `cargo build`.
+fn main() {}
