@@ -1,3 +1,4 @@
 //! The golden model of the Tandem engine, and the NDK provider on top of it.
 
 pub mod abi;
+pub mod hal;
