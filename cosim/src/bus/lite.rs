@@ -1,0 +1,78 @@
+//! AXI4-Lite master: the driver's register accesses.
+
+use super::Violation;
+use crate::ports::{LiteIn, LiteOut};
+
+/// The answer to an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LiteReply {
+    /// A write was answered.
+    Written {
+        /// BRESP, 0 is OKAY.
+        response: u8,
+    },
+    /// A read was answered.
+    Read {
+        /// RRESP, 0 is OKAY.
+        response: u8,
+        /// The register's value.
+        value: u32,
+    },
+}
+
+/// One access at a time, as a processor does it.
+#[derive(Debug, Default)]
+pub struct LiteMaster {
+    busy: bool,
+}
+
+impl LiteMaster {
+    /// Whether an access is under way.
+    pub fn busy(&self) -> bool {
+        self.busy
+    }
+
+    /// Starts a write; it is driven from the next clock on.
+    pub fn write(&mut self, now: &mut LiteIn, offset: u32, value: u32) {
+        self.busy = true;
+        now.awvalid = true;
+        now.awaddr = offset;
+        now.wvalid = true;
+        now.wdata = value;
+        now.wstrb = 0xF;
+        now.bready = true;
+    }
+
+    /// Starts a read.
+    pub fn read(&mut self, now: &mut LiteIn, offset: u32) {
+        self.busy = true;
+        now.arvalid = true;
+        now.araddr = offset;
+        now.rready = true;
+    }
+
+    /// One clock.
+    pub fn clock(
+        &mut self,
+        cycle: u64,
+        engine: &LiteOut,
+        now: &mut LiteIn,
+    ) -> Result<Option<LiteReply>, Violation> {
+        let mut reply = None;
+        if engine.bvalid && now.bready {
+            reply = Some(LiteReply::Written { response: engine.bresp });
+            now.bready = false;
+        } else if engine.rvalid && now.rready {
+            reply = Some(LiteReply::Read { response: engine.rresp, value: engine.rdata });
+            now.rready = false;
+        } else if !self.busy && (engine.bvalid || engine.rvalid) {
+            let rule = "an answer that nobody asked for".to_owned();
+            return Err(Violation { cycle, port: "s_axil", rule });
+        }
+        now.awvalid &= !engine.awready;
+        now.wvalid &= !engine.wready;
+        now.arvalid &= !engine.arready;
+        self.busy &= reply.is_none();
+        Ok(reply)
+    }
+}

@@ -1,0 +1,150 @@
+//! Lockstep: the golden model beside the engine, action by action.
+//!
+//! The bench records what happens at the engine's ports, in order, and sends it in batches to a checker in a
+//! thread of its own. The checker owns a golden model. Each commit record is applied to it; what
+//! the model needs of the world (bytes that DMA read, frames that came in) is what the ports showed, and what
+//! the model says the world must see (frames, DMA writes) is compared with what the ports showed. The
+//! first difference ends the run: a [`Divergence`].
+
+mod channels;
+mod checker;
+mod divergence;
+mod placement;
+
+use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
+use std::thread::JoinHandle;
+use tandem_model::engine::{Action, Config};
+
+pub use checker::Summary;
+pub use divergence::{Difference, Divergence};
+
+use crate::bus::ReadBurst;
+use checker::Checker;
+
+/// Something that happened at the engine's ports.
+#[derive(Clone, Debug)]
+pub enum Record {
+    /// The driver began to write a register.
+    Register {
+        /// Byte offset.
+        offset: u32,
+        /// Value.
+        value: u32,
+    },
+    /// A frame was taken by the engine.
+    FrameIn(Vec<u8>),
+    /// The engine committed an action.
+    Commit {
+        /// Clock.
+        cycle: u64,
+        /// The action.
+        action: Action,
+    },
+    /// A commit record that is no action: its 112 bits.
+    BadCommit {
+        /// Clock.
+        cycle: u64,
+        /// The record.
+        bits: u128,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// A read burst was answered completely.
+    Read(ReadBurst),
+    /// A write burst reached memory.
+    Written {
+        /// AWID.
+        id: u8,
+        /// Address of the first byte.
+        address: u64,
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
+    /// The oldest unanswered write burst of an ID was answered.
+    Answered {
+        /// AWID.
+        id: u8,
+    },
+    /// The first beat of a frame left the engine.
+    FrameStarted,
+    /// A whole frame left the engine.
+    FrameOut(Vec<u8>),
+    /// The run ends; the interrupt line as it is.
+    End {
+        /// Clock.
+        cycle: u64,
+        /// Level of the interrupt line.
+        interrupt: bool,
+    },
+}
+
+/// Batches that may wait for the checker.
+const BATCHES: usize = 64;
+
+/// The bench's end of a checker.
+#[derive(Debug)]
+pub struct Lockstep {
+    batches: Sender<Vec<Record>>,
+    recycled: Receiver<Vec<Record>>,
+    verdict: Receiver<Result<Summary, Box<Divergence>>>,
+    thread: Option<JoinHandle<()>>,
+    batch: Vec<Record>,
+}
+
+/// Records that go to the checker at once.
+const BATCH: usize = 256;
+
+impl Lockstep {
+    /// Starts a checker for an engine of this size; `seed` is printed in a divergence.
+    pub fn start(config: Config, node: &str, seed: u64) -> std::io::Result<Self> {
+        let (batches, inbox) = bounded::<Vec<Record>>(BATCHES);
+        let (recycle, recycled) = bounded(BATCHES);
+        let (tell, verdict) = bounded(1);
+        let node = node.to_owned();
+        let run = move || {
+            let mut checker = Checker::new(config, node, seed, inbox, recycle);
+            let result = checker.run();
+            // The bench may have gone; then nobody asks.
+            let _ = tell.send(result);
+        };
+        let thread = std::thread::Builder::new().name("lockstep".into()).spawn(run)?;
+        Ok(Self { batches, recycled, verdict, thread: Some(thread), batch: Vec::with_capacity(BATCH) })
+    }
+
+    /// Adds a record; a full batch goes to the checker.
+    pub fn push(&mut self, record: Record) {
+        self.batch.push(record);
+        if self.batch.len() >= BATCH {
+            self.flush();
+        }
+    }
+
+    /// Sends what has gathered.
+    pub fn flush(&mut self) {
+        if self.batch.is_empty() {
+            return;
+        }
+        let next = self.recycled.try_recv().unwrap_or_else(|_| Vec::with_capacity(BATCH));
+        // A checker that has found a divergence takes no more; its verdict says so.
+        let _ = self.batches.send(std::mem::replace(&mut self.batch, next));
+    }
+
+    /// The divergence, if the checker has found one by now.
+    pub fn poll(&mut self) -> Option<Box<Divergence>> {
+        match self.verdict.try_recv() {
+            Ok(Err(divergence)) => Some(divergence),
+            Ok(Ok(_)) | Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
+        }
+    }
+
+    /// Ends the run and waits for the verdict.
+    pub fn finish(mut self, cycle: u64, interrupt: bool) -> Result<Summary, Box<Divergence>> {
+        self.push(Record::End { cycle, interrupt });
+        self.flush();
+        let verdict = self.verdict.recv();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        verdict.unwrap_or_else(|_| Err(Box::new(Divergence::checker_lost(cycle))))
+    }
+}

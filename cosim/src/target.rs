@@ -1,0 +1,333 @@
+//! The Verilated engine as a [`Target`].
+
+use tandem_model::abi::{COMMIT, Record as AbiRecord};
+use tandem_model::engine::{Action, Config};
+use tandem_model::hal::{Hal, HalError, Target};
+
+use crate::bus::{
+    FrameSink, FrameSource, HostMemory, LiteMaster, LiteReply, ReadSlave, SinkEvent, Traffic, Violation,
+    WriteEvent, WriteSlave,
+};
+use crate::lockstep::{Divergence, Lockstep, Record, Summary};
+use crate::ports::{PortsIn, PortsOut};
+use crate::sim::{Build, Simulation};
+
+/// How a Verilated node is run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Name of the node, for messages.
+    pub node: String,
+    /// Seed of all that is random: bus traffic and the engine's uninitialised state.
+    pub seed: u64,
+    /// What the buses do.
+    pub traffic: Traffic,
+    /// Whether the golden model checks each action.
+    pub lockstep: bool,
+    /// Which build of the engine runs.
+    pub build: Build,
+    /// Where to write an FST wave (needs [`Build::Debug`]).
+    pub wave: Option<std::path::PathBuf>,
+    /// Host memory at most, in bytes.
+    pub memory: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            node: "node".into(),
+            seed: 1,
+            traffic: Traffic::RANDOM,
+            lockstep: true,
+            build: Build::Fast,
+            wave: None,
+            memory: 256 << 20,
+        }
+    }
+}
+
+/// Clocks that a register access may take.
+const ACCESS_CLOCKS: u32 = 10_000;
+/// Clocks without any traffic after which the engine counts as idle.
+const IDLE_CLOCKS: u64 = 400;
+/// Clocks of reset.
+const RESET_CLOCKS: u32 = 4;
+/// Clocks between looks at the checker.
+const POLL_CLOCKS: u64 = 1024;
+
+/// One engine, its buses, its memory, and its checker.
+pub struct RtlTarget {
+    simulation: Simulation,
+    inputs: PortsIn,
+    outputs: PortsOut,
+    cycle: u64,
+    active: u64,
+    memory: HostMemory,
+    lite: LiteMaster,
+    read: ReadSlave,
+    write: WriteSlave,
+    source: FrameSource,
+    sink: FrameSink,
+    frames: Vec<Vec<u8>>,
+    reply: Option<LiteReply>,
+    write_events: Vec<WriteEvent>,
+    sink_events: Vec<SinkEvent>,
+    lockstep: Option<Lockstep>,
+    summary: Option<Summary>,
+    divergence: Option<Box<Divergence>>,
+    stopped: Option<String>,
+}
+
+impl RtlTarget {
+    /// Builds an engine and takes it through reset.
+    pub fn new(options: Options) -> Result<Self, HalError> {
+        let stop = |cause: String| HalError::Stopped(format!("node {}: {cause}", options.node));
+        let simulation = Simulation::new(options.build, options.seed, options.wave.as_deref())
+            .map_err(|error| stop(error.to_string()))?;
+        let memory = HostMemory::new(options.memory);
+        let lockstep = match options.lockstep {
+            true => Some(
+                Lockstep::start(Config::default(), &options.node, options.seed)
+                    .map_err(|error| stop(format!("no thread for the checker: {error}")))?,
+            ),
+            false => None,
+        };
+        let (traffic, seed) = (options.traffic, options.seed);
+        let mut target = Self {
+            simulation,
+            inputs: PortsIn { rst: true, ..PortsIn::default() },
+            outputs: PortsOut::default(),
+            cycle: 0,
+            active: 0,
+            lite: LiteMaster::default(),
+            read: ReadSlave::new(memory.clone(), traffic, seed),
+            write: WriteSlave::new(memory.clone(), traffic, seed),
+            source: FrameSource::new(traffic, seed),
+            sink: FrameSink::new(traffic, seed),
+            memory,
+            frames: Vec::new(),
+            reply: None,
+            write_events: Vec::new(),
+            sink_events: Vec::new(),
+            lockstep,
+            summary: None,
+            divergence: None,
+            stopped: None,
+        };
+        let reset = target.inputs;
+        for _ in 0..RESET_CLOCKS {
+            target.step(&reset)?;
+        }
+        target.inputs.rst = false;
+        Ok(target)
+    }
+
+    /// The divergence that stopped the run, if one did.
+    pub fn divergence(&self) -> Option<&Divergence> {
+        self.divergence.as_deref()
+    }
+
+    /// What the checker compared; there after [`Target::finish`].
+    pub fn summary(&self) -> Option<&Summary> {
+        self.summary.as_ref()
+    }
+
+    /// The node's memory.
+    pub fn memory(&self) -> &HostMemory {
+        &self.memory
+    }
+
+    fn step(&mut self, next: &PortsIn) -> Result<(), HalError> {
+        let result = self.simulation.step(next, &mut self.outputs);
+        self.cycle += 1;
+        result.map_err(|error| self.stop(format!("cycle {}: {error}", self.cycle)))
+    }
+
+    fn stop(&mut self, cause: String) -> HalError {
+        self.stopped = Some(cause.clone());
+        HalError::Stopped(cause)
+    }
+
+    /// One clock.
+    fn clock(&mut self) -> Result<(), HalError> {
+        if let Some(cause) = &self.stopped {
+            return Err(HalError::Stopped(cause.clone()));
+        }
+        let mut next = self.inputs;
+        if let Err(violation) = self.buses(&mut next) {
+            return Err(self.stop(format!("bus rule broken: {violation}")));
+        }
+        self.step(&next)?;
+        self.inputs = next;
+        self.commit();
+        if self.cycle.is_multiple_of(POLL_CLOCKS) {
+            self.poll()?;
+        }
+        Ok(())
+    }
+
+    /// Takes the handshakes of the coming edge, and decides what is driven after it.
+    fn buses(&mut self, next: &mut PortsIn) -> Result<(), Violation> {
+        let (cycle, out) = (self.cycle, &self.outputs);
+        if let Some(reply) = self.lite.clock(cycle, &out.lite, &mut next.lite)? {
+            self.reply = Some(reply);
+        }
+        if let Some(burst) = self.read.clock(cycle, &out.read, &mut next.read)?
+            && let Some(lockstep) = &mut self.lockstep
+        {
+            lockstep.push(Record::Read(burst));
+        }
+        self.write.clock(cycle, &out.write, &mut next.write, &mut self.write_events)?;
+        for event in self.write_events.drain(..) {
+            if let Some(lockstep) = &mut self.lockstep {
+                lockstep.push(match event {
+                    WriteEvent::Written { id, address, bytes } => Record::Written { id, address, bytes },
+                    WriteEvent::Answered { id } => Record::Answered { id },
+                });
+            }
+        }
+        if let Some(frame) = self.source.clock(out.rx_ready, &mut next.rx)
+            && let Some(lockstep) = &mut self.lockstep
+        {
+            lockstep.push(Record::FrameIn(frame));
+        }
+        self.sink.clock(cycle, &out.tx, &mut next.tx_ready, &mut self.sink_events)?;
+        for event in self.sink_events.drain(..) {
+            let record = match event {
+                SinkEvent::Started => Record::FrameStarted,
+                SinkEvent::Frame(frame) => {
+                    self.frames.push(frame.clone());
+                    Record::FrameOut(frame)
+                }
+            };
+            if let Some(lockstep) = &mut self.lockstep {
+                lockstep.push(record);
+            }
+        }
+        let busy = out.read.arvalid
+            || out.write.awvalid
+            || out.write.wvalid
+            || out.tx.valid
+            || out.commit_valid
+            || self.read.outstanding() + self.write.outstanding() + self.source.pending() > 0;
+        if busy {
+            self.active = cycle;
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) {
+        let out = &self.outputs;
+        let Some(lockstep) = self.lockstep.as_mut().filter(|_| out.commit_valid) else { return };
+        let bits = u128::from(out.commit_high) << 64 | u128::from(out.commit_low);
+        let record = AbiRecord::from_bytes(&COMMIT, &bits.to_le_bytes());
+        let cycle = self.cycle;
+        lockstep.push(match Action::from_record(&record) {
+            Ok(action) => Record::Commit { cycle, action },
+            Err(error) => Record::BadCommit { cycle, bits, cause: error.to_string() },
+        });
+    }
+
+    /// Stops when the checker has found a divergence.
+    fn poll(&mut self) -> Result<(), HalError> {
+        let Some(divergence) = self.lockstep.as_mut().and_then(Lockstep::poll) else { return Ok(()) };
+        let text = divergence.to_string();
+        self.divergence = Some(divergence);
+        Err(self.stop(text))
+    }
+
+    fn access(&mut self, offset: u32) -> Result<LiteReply, HalError> {
+        self.reply = None;
+        for _ in 0..ACCESS_CLOCKS {
+            self.clock()?;
+            if let Some(reply) = self.reply.take() {
+                return Ok(reply);
+            }
+        }
+        let cause = format!("no answer within {ACCESS_CLOCKS} clocks");
+        Err(HalError::Register { offset, cause })
+    }
+}
+
+fn refused(offset: u32, response: u8) -> HalError {
+    HalError::Register { offset, cause: format!("answered with response {response}") }
+}
+
+impl Hal for RtlTarget {
+    fn read_register(&mut self, offset: u32) -> Result<u32, HalError> {
+        self.lite.read(&mut self.inputs.lite, offset);
+        match self.access(offset)? {
+            LiteReply::Read { response: 0, value } => Ok(value),
+            LiteReply::Read { response, .. } | LiteReply::Written { response } => {
+                Err(refused(offset, response))
+            }
+        }
+    }
+
+    fn write_register(&mut self, offset: u32, value: u32) -> Result<(), HalError> {
+        if let Some(lockstep) = &mut self.lockstep {
+            lockstep.push(Record::Register { offset, value });
+        }
+        self.lite.write(&mut self.inputs.lite, offset, value);
+        match self.access(offset)? {
+            LiteReply::Written { response: 0 } => Ok(()),
+            LiteReply::Read { response, .. } | LiteReply::Written { response } => {
+                Err(refused(offset, response))
+            }
+        }
+    }
+
+    fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), HalError> {
+        self.memory.read(address, bytes)
+    }
+
+    fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), HalError> {
+        self.memory.write(address, bytes)
+    }
+
+    fn allocate(&mut self, length: usize, align: u64) -> Result<u64, HalError> {
+        self.memory.allocate(length, align)
+    }
+
+    fn interrupt(&mut self) -> Result<bool, HalError> {
+        Ok(self.outputs.irq)
+    }
+}
+
+impl Target for RtlTarget {
+    fn send_frame(&mut self, frame: &[u8]) -> Result<(), HalError> {
+        self.active = self.cycle;
+        self.source.push(frame.to_vec());
+        Ok(())
+    }
+
+    fn take_frames(&mut self) -> Result<Vec<Vec<u8>>, HalError> {
+        Ok(std::mem::take(&mut self.frames))
+    }
+
+    fn advance(&mut self, steps: u32) -> Result<bool, HalError> {
+        for _ in 0..steps {
+            self.clock()?;
+        }
+        Ok(self.cycle - self.active < IDLE_CLOCKS)
+    }
+
+    fn now(&self) -> u64 {
+        self.cycle
+    }
+
+    fn finish(&mut self) -> Result<(), HalError> {
+        while self.advance(64)? {}
+        let Some(lockstep) = self.lockstep.take() else { return Ok(()) };
+        match lockstep.finish(self.cycle, self.outputs.irq) {
+            Ok(summary) => {
+                self.summary = Some(summary);
+                Ok(())
+            }
+            Err(divergence) => {
+                let text = divergence.to_string();
+                self.divergence = Some(divergence);
+                Err(self.stop(text))
+            }
+        }
+    }
+}
