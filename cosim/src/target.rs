@@ -254,7 +254,7 @@ fn refused(offset: u32, response: u8) -> HalError {
 
 impl Hal for RtlTarget {
     fn read_register(&mut self, offset: u32) -> Result<u32, HalError> {
-        self.lite.read(&mut self.inputs.lite, offset);
+        self.lite.read(offset);
         match self.access(offset)? {
             LiteReply::Read { response: 0, value } => Ok(value),
             LiteReply::Read { response, .. } | LiteReply::Written { response } => {
@@ -267,7 +267,7 @@ impl Hal for RtlTarget {
         if let Some(lockstep) = &mut self.lockstep {
             lockstep.push(Record::Register { offset, value });
         }
-        self.lite.write(&mut self.inputs.lite, offset, value);
+        self.lite.write(offset, value);
         match self.access(offset)? {
             LiteReply::Written { response: 0 } => Ok(()),
             LiteReply::Read { response, .. } | LiteReply::Written { response } => {

@@ -23,32 +23,25 @@ pub enum LiteReply {
 /// One access at a time, as a processor does it.
 #[derive(Debug, Default)]
 pub struct LiteMaster {
+    start: Option<Access>,
     busy: bool,
 }
 
+#[derive(Clone, Copy, Debug)]
+enum Access {
+    Write { offset: u32, value: u32 },
+    Read { offset: u32 },
+}
+
 impl LiteMaster {
-    /// Whether an access is under way.
-    pub fn busy(&self) -> bool {
-        self.busy
+    /// Starts a write with the next clock.
+    pub fn write(&mut self, offset: u32, value: u32) {
+        self.start = Some(Access::Write { offset, value });
     }
 
-    /// Starts a write; it is driven from the next clock on.
-    pub fn write(&mut self, now: &mut LiteIn, offset: u32, value: u32) {
-        self.busy = true;
-        now.awvalid = true;
-        now.awaddr = offset;
-        now.wvalid = true;
-        now.wdata = value;
-        now.wstrb = 0xF;
-        now.bready = true;
-    }
-
-    /// Starts a read.
-    pub fn read(&mut self, now: &mut LiteIn, offset: u32) {
-        self.busy = true;
-        now.arvalid = true;
-        now.araddr = offset;
-        now.rready = true;
+    /// Starts a read with the next clock.
+    pub fn read(&mut self, offset: u32) {
+        self.start = Some(Access::Read { offset });
     }
 
     /// One clock.
@@ -73,6 +66,19 @@ impl LiteMaster {
         now.wvalid &= !engine.wready;
         now.arvalid &= !engine.arready;
         self.busy &= reply.is_none();
+        match self.start.take() {
+            Some(Access::Write { offset, value }) => {
+                self.busy = true;
+                (now.awvalid, now.awaddr) = (true, offset);
+                (now.wvalid, now.wdata, now.wstrb) = (true, value, 0xF);
+                now.bready = true;
+            }
+            Some(Access::Read { offset }) => {
+                self.busy = true;
+                (now.arvalid, now.araddr, now.rready) = (true, offset, true);
+            }
+            None => {}
+        }
         Ok(reply)
     }
 }
