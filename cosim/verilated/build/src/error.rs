@@ -1,0 +1,86 @@
+use std::path::PathBuf;
+
+use crate::Version;
+
+/// What can go wrong between SystemVerilog sources and a compiled model.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No Verilator was found anywhere.
+    #[error(
+        "Verilator {minimum} or newer not found: run `cargo xtask tools` once, or set TANDEM_VERILATOR to its binary"
+    )]
+    Missing {
+        /// The oldest version that is taken from the PATH.
+        minimum: Version,
+    },
+    /// `TANDEM_VERILATOR` does not lead to an installation.
+    #[error(
+        "TANDEM_VERILATOR={path}: {reason}; set it to the `verilator` or `verilator_bin` of an installation, or unset it and run `cargo xtask tools`"
+    )]
+    Override {
+        /// The value of the variable.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The Verilator that was asked for is too old to build the runtime with.
+    #[error(
+        "Verilator at {path} is {found}, but {oldest} or newer is needed: run `cargo xtask tools`"
+    )]
+    TooOld {
+        /// The binary.
+        path: PathBuf,
+        /// Its version.
+        found: Version,
+        /// The oldest version the runtime works with.
+        oldest: Version,
+    },
+    /// Verilator rejected the design.
+    #[error("verilating {top} failed:\n{messages}")]
+    Verilation {
+        /// The top module.
+        top: String,
+        /// Verilator's messages.
+        messages: String,
+    },
+    /// The C++ compiler failed.
+    #[error("compiling {what} failed: {message}")]
+    Compile {
+        /// What was compiled.
+        what: String,
+        /// The compiler driver's message.
+        message: String,
+    },
+    /// A file could not be read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// A file list has a line that is not understood.
+    #[error("{list}:{line}: {reason}")]
+    FileList {
+        /// The file list.
+        list: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An environment variable that cargo sets for build scripts is missing.
+    #[error("{0} is not set: this function is for build scripts")]
+    NotABuildScript(&'static str),
+}
+
+/// A result with this crate's error.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { path, source }
+    }
+}

@@ -1,0 +1,1 @@
+cosim/verilated/tests/counter/rtl/counter.sv
