@@ -2,3 +2,4 @@
 
 pub mod abi;
 pub mod hal;
+pub mod wire;
