@@ -114,6 +114,29 @@ pub(crate) mod ffi {
         commit_low: u64,
         commit_high: u64,
     }
+
+    unsafe extern "C++" {
+        include!("tandem-cosim/src/shim.h");
+
+        #[namespace = "verilated_rt"]
+        type Context = verilated::sys::Context;
+        #[namespace = "verilated_rt"]
+        type Model = verilated::sys::Model;
+
+        fn new_fast(context: UniquePtr<Context>) -> UniquePtr<Model>;
+        fn step_fast(model: Pin<&mut Model>, inputs: &PortsIn, outputs: &mut PortsOut) -> bool;
+        fn bare_loop(model: Pin<&mut Model>, clocks: u64) -> f64;
+
+        #[cfg(feature = "debug")]
+        fn new_debug(context: UniquePtr<Context>) -> UniquePtr<Model>;
+        #[cfg(feature = "debug")]
+        fn step_debug(model: Pin<&mut Model>, inputs: &PortsIn, outputs: &mut PortsOut) -> bool;
+
+        #[cfg(feature = "coverage")]
+        fn new_coverage(context: UniquePtr<Context>) -> UniquePtr<Model>;
+        #[cfg(feature = "coverage")]
+        fn step_coverage(model: Pin<&mut Model>, inputs: &PortsIn, outputs: &mut PortsOut) -> bool;
+    }
 }
 
 pub use ffi::{Beat, LiteIn, LiteOut, PortsIn, PortsOut, ReadIn, ReadOut, WriteIn, WriteOut};

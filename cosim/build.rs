@@ -1,0 +1,27 @@
+//! Verilates the engine, once for each build that is asked for, and compiles the shims.
+
+use verilated_build::{Design, Error, Variant};
+
+fn main() {
+    verilated_build::script(|| {
+        let mut shim = cxx_build::bridge("src/ports.rs");
+        for variant in Variant::ALL {
+            let feature = format!("CARGO_FEATURE_{}", variant.name().to_uppercase());
+            if variant.name() != "fast" && std::env::var_os(feature).is_none() {
+                continue;
+            }
+            Design::new("nd_engine")
+                .variant(variant)
+                .prefix(&format!("Vnd_engine_{}", variant.name()))
+                .file_list("rtl/nd_engine.f")
+                .build()?
+                .configure(&mut shim);
+            shim.define(&format!("TANDEM_{}", variant.name().to_uppercase()), None);
+        }
+        println!("cargo::rerun-if-changed=src");
+        shim.file("src/shim.cc").try_compile("tandem_engine_shim").map_err(|error| Error::Compile {
+            what: "src/shim.cc".into(),
+            message: error.to_string(),
+        })
+    });
+}

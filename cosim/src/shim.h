@@ -1,0 +1,3 @@
+// Declared for the bridge in ports.rs; the records are declared there.
+#pragma once
+#include <memory>

@@ -1,0 +1,82 @@
+//! One Verilated engine, clock by clock.
+
+use std::path::Path;
+use std::pin::Pin;
+
+use cxx::UniquePtr;
+use thiserror::Error;
+use verilated::{Context, Model, Settings, sys};
+
+use crate::ports::{PortsIn, PortsOut, ffi};
+
+/// Which build of the engine runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Build {
+    /// For speed: no trace, no assertions.
+    Fast,
+    /// With waves and assertions.
+    Debug,
+    /// With coverage and assertions.
+    Coverage,
+}
+
+/// Why a simulation cannot go on, or cannot start.
+#[derive(Debug, Error)]
+pub enum SimulationError {
+    /// The simulator or the design stopped.
+    #[error(transparent)]
+    Verilated(#[from] verilated::Error),
+    /// This program was built without that build of the engine.
+    #[error("the {0:?} build of the engine is not in this program: build it with `--features {name}`", name = format!("{_0:?}").to_lowercase())]
+    NotBuilt(Build),
+    /// Only the debug build writes waves.
+    #[error("a wave needs the debug build of the engine")]
+    NoWave,
+}
+
+type New = fn(UniquePtr<sys::Context>) -> UniquePtr<sys::Model>;
+type Step = fn(Pin<&mut sys::Model>, &PortsIn, &mut PortsOut) -> bool;
+
+/// See the module.
+pub struct Simulation {
+    model: Model,
+    step: Step,
+}
+
+impl Simulation {
+    /// An engine whose uninitialised state comes from `seed`, in reset.
+    pub fn new(build: Build, seed: u64, wave: Option<&Path>) -> Result<Self, SimulationError> {
+        let (new, step): (New, Step) = match build {
+            Build::Fast => (ffi::new_fast, ffi::step_fast),
+            #[cfg(feature = "debug")]
+            Build::Debug => (ffi::new_debug, ffi::step_debug),
+            #[cfg(feature = "coverage")]
+            Build::Coverage => (ffi::new_coverage, ffi::step_coverage),
+            #[allow(unreachable_patterns, reason = "reached without the features")]
+            build => return Err(SimulationError::NotBuilt(build)),
+        };
+        let mut model = Model::new(Context::new(&Settings::with_seed(seed))?, new)?;
+        if let Some(path) = wave {
+            if build != Build::Debug {
+                return Err(SimulationError::NoWave);
+            }
+            model.open_trace(path, 99)?;
+        }
+        Ok(Self { model, step })
+    }
+
+    /// One clock: the rising edge, then `inputs` are driven; `outputs` are what the engine then drives.
+    pub fn step(&mut self, inputs: &PortsIn, outputs: &mut PortsOut) -> Result<(), verilated::Error> {
+        if (self.step)(self.model.pin_mut(), inputs, outputs) { Ok(()) } else { self.model.check() }
+    }
+
+    /// Seconds that `clocks` clocks of the fast engine take in a loop of C++, its ports idle.
+    pub fn bare_loop(&mut self, clocks: u64) -> f64 {
+        ffi::bare_loop(self.model.pin_mut(), clocks)
+    }
+
+    /// The model, for coverage data, waves, save and restore.
+    pub fn model(&mut self) -> &mut Model {
+        &mut self.model
+    }
+}
