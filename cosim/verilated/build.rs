@@ -58,10 +58,7 @@ fn build() -> Result<()> {
         .file("src/runtime.cc")
         .files(sources.filter(|path| path.is_file()))
         .try_compile("verilated_runtime")
-        .map_err(|e| Error::Compile {
-            what: "Verilator's runtime".into(),
-            message: e.to_string(),
-        })
+        .map_err(Error::compiling("Verilator's runtime"))
 }
 
 /// cxx keeps exported paths for as long as the build script runs.

@@ -134,7 +134,7 @@ impl From<Recorded> for Error {
             0 => Self::Finish { file, line, time },
             // Only `$stop` says nothing; versions differ in how they tell it from `$error`.
             1 | 2 if text.is_empty() => Self::Stop { file, line, time },
-            1 => {
+            1 if !text.starts_with("%Fatal") => {
                 let (scope, message) = split(&text);
                 Self::Assertion {
                     file,
@@ -144,7 +144,7 @@ impl From<Recorded> for Error {
                     message,
                 }
             }
-            2 => {
+            1 | 2 => {
                 let (scope, message) = split(&text);
                 Self::Fatal {
                     file,

@@ -16,6 +16,12 @@ constexpr std::size_t kFailureLimit = 64;
 
 const char* or_empty(const char* text) { return text ? text : ""; }
 
+// No statistics at the end; older versions have none.
+template <class C>
+void be_quiet(C& context) {
+    if constexpr (requires { context.quiet(true); }) context.quiet(true);
+}
+
 // Collects what a model saves.
 class MemorySave final : public VerilatedSerialize {
 public:
@@ -90,7 +96,7 @@ void Context::attach() noexcept {
 Context::Context(std::uint32_t seed, std::uint8_t reset, bool assertions,
                  rust::Slice<const rust::String> plus_args) {
     attach();
-    context_.quiet(true);
+    be_quiet(context_);
     context_.fatalOnError(false);
     context_.randReset(reset);
     context_.randSeed(static_cast<int>(seed));

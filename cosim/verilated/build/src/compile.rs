@@ -49,10 +49,6 @@ pub(crate) fn library(
     hot: &[PathBuf],
     cold: &[PathBuf],
 ) -> Result<()> {
-    let failed = |e: cc::Error| Error::Compile {
-        what: name.into(),
-        message: e.to_string(),
-    };
     let mut objects = Vec::new();
     for (role, files) in [(Role::Hot, hot), (Role::Cold, cold)] {
         if files.is_empty() {
@@ -65,7 +61,11 @@ pub(crate) fn library(
             .out_dir(dir)
             .include(dir)
             .files(files);
-        objects.extend(build.try_compile_intermediates().map_err(failed)?);
+        objects.extend(
+            build
+                .try_compile_intermediates()
+                .map_err(Error::compiling(name))?,
+        );
     }
     let mut archive = cc::Build::new();
     archive
@@ -73,5 +73,5 @@ pub(crate) fn library(
         .cargo_metadata(false)
         .out_dir(dir)
         .objects(objects);
-    archive.try_compile(name).map_err(failed)
+    archive.try_compile(name).map_err(Error::compiling(name))
 }

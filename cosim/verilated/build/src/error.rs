@@ -45,11 +45,11 @@ pub enum Error {
         messages: String,
     },
     /// The C++ compiler failed.
-    #[error("compiling {what} failed: {message}")]
+    #[error("compiling {what} failed; the compiler's messages are above")]
     Compile {
         /// What was compiled.
         what: String,
-        /// The compiler driver's message.
+        /// The command that failed.
         message: String,
     },
     /// A file could not be read or written.
@@ -79,6 +79,15 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
+    /// The failure of compiling `what`, for `map_err` after `cc::Build::try_compile`.
+    pub fn compiling(what: impl Into<String>) -> impl FnOnce(cc::Error) -> Self {
+        let what = what.into();
+        move |error| Self::Compile {
+            what,
+            message: error.to_string(),
+        }
+    }
+
     pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { path, source }

@@ -17,9 +17,6 @@ fn main() {
         println!("cargo::rerun-if-changed=src");
         shim.file("src/shim.cc")
             .try_compile("verilated_counter_shim")
-            .map_err(|e| Error::Compile {
-                what: "src/shim.cc".into(),
-                message: e.to_string(),
-            })
+            .map_err(Error::compiling("src/shim.cc"))
     });
 }
