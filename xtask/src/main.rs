@@ -1,7 +1,11 @@
 //! Everything that is not `cargo build`: `cargo xtask help` lists the commands.
 
+mod bench;
 mod failure;
+mod lint;
 mod process;
+mod regs;
+mod test;
 mod tools;
 
 use std::process::ExitCode;
@@ -25,6 +29,22 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Run the vectors on the Verilated engine, in lockstep with the model
+    Demo,
+    /// Run every check: format, clippy, lint, generated files, tests
+    Test,
+    /// Check the RTL: Verilator's warnings, Verible's style, Yosys' elaboration
+    Lint,
+    /// Generate RTL, Rust and HTML from the register description
+    Regs {
+        /// Write nothing; fail if a committed file is stale
+        #[arg(long)]
+        check: bool,
+    },
+    /// Measure what the README shows
+    Bench,
+    /// Run the vectors on the Verilator of the PATH, of another version
+    SecondOpinion,
     /// Install the tools (or those named) into .tools/, at pinned versions
     Tools {
         /// Only these
@@ -44,9 +64,14 @@ fn main() -> ExitCode {
 
 fn run(task: Task) -> Result {
     match task {
-        Task::Tools { tools } => {
-            let all = tools.is_empty();
-            tools::install(if all { &Tool::ALL } else { &tools })
-        }
+        Task::Demo => bench::demo(),
+        Task::Test => test::all(),
+        Task::Lint => lint::all(),
+        Task::Regs { check: true } => regs::run(regs::Mode::Check),
+        Task::Regs { check: false } => regs::run(regs::Mode::Write),
+        Task::Bench => bench::bench(),
+        Task::SecondOpinion => bench::second_opinion(),
+        Task::Tools { tools } if tools.is_empty() => tools::install(&Tool::ALL),
+        Task::Tools { tools } => tools::install(&tools),
     }
 }

@@ -10,6 +10,9 @@ pub fn root() -> PathBuf {
     verilated_build::workspace_root()
 }
 
+/// A check and its name.
+pub type Check = (&'static str, fn() -> Result);
+
 /// Prints the heading of a step.
 pub fn heading(text: &str) {
     println!("\n== {text}");

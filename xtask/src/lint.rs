@@ -1,0 +1,228 @@
+//! Checks of the RTL without running it: Verilator's warnings, Verible's style, and whether
+//! Yosys, which synthesises it, reads it as a sound netlist.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use verilated_build::FileList;
+
+use crate::failure::{Failure, Result};
+use crate::process::{Check, heading, output, root, run};
+use crate::tools::{verible, verilator, yosys};
+
+/// A top module that is checked on its own.
+struct Top {
+    module: &'static str,
+    list: &'static str,
+}
+
+/// Every top. A module that no other instantiates belongs here.
+const TOPS: &[Top] = &[Top {
+    module: "nd_engine",
+    list: "rtl/nd_engine.f",
+}];
+
+const WAIVERS: &str = "rtl/.waivers.vlt";
+const RULES: &str = "rtl/.rules.verible_lint";
+
+/// Runs all checks, each to its end, and tells which failed.
+pub fn all() -> Result {
+    let checks: [Check; 3] = [
+        ("Verilator", warnings),
+        ("Verible", style),
+        ("Yosys", elaboration),
+    ];
+    let mut failed = Vec::new();
+    for (name, check) in checks {
+        if let Err(failure) = check() {
+            println!("{failure}");
+            failed.push(name);
+        }
+    }
+    if failed.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure(format!("lint: {}", failed.join(", "))))
+    }
+}
+
+/// Verilator with all warnings on; what is waived stands in a file with its reason.
+fn warnings() -> Result {
+    let verilator = verilator()?;
+    let mut failed = Vec::new();
+    for top in TOPS {
+        heading(&format!("Verilator -Wall: {}", top.module));
+        let files = FileList::read(&root(), Path::new(top.list))?;
+        let mut command = verilator.command();
+        command.args([
+            "--lint-only",
+            "-Wall",
+            "-fno-dfg",
+            "--top-module",
+            top.module,
+        ]);
+        if root().join(WAIVERS).is_file() {
+            command.arg(WAIVERS);
+        }
+        command.args(
+            files
+                .include_dirs
+                .iter()
+                .map(|dir| format!("+incdir+{}", dir.display())),
+        );
+        match run("verilator --lint-only", command.args(&files.sources)) {
+            Ok(()) => println!("no warnings in {} files", files.sources.len()),
+            Err(_) => failed.push(top.module),
+        }
+    }
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(Failure(format!(
+        "verilator --lint-only -Wall failed for {}",
+        failed.join(", ")
+    )))
+}
+
+/// Verible's style rules on everything that people wrote.
+fn style() -> Result {
+    heading("Verible: style");
+    let mut files = BTreeSet::new();
+    for top in TOPS {
+        files.extend(FileList::read(&root(), Path::new(top.list))?.sources);
+    }
+    sources_below(&root().join("rtl"), &mut files)?;
+    files.retain(|file| !is_generated(file));
+    let mut command = Command::new(verible()?);
+    command.arg(format!("--rules_config={RULES}")).args(&files);
+    run("verible-verilog-lint", &mut command)?;
+    println!("{} files follow {RULES}", files.len());
+    Ok(())
+}
+
+/// Yosys reads each top, turns it into a netlist, and checks that: one driver for each wire, no
+/// loops, nothing undriven.
+fn elaboration() -> Result {
+    let scratch = root().join("target/lint");
+    fs::create_dir_all(&scratch).map_err(Failure::at(&scratch))?;
+    let mut failed = Vec::new();
+    for top in TOPS {
+        heading(&format!("Yosys: {}", top.module));
+        let files = FileList::read(&root(), Path::new(top.list))?;
+        let (script, log) = (
+            scratch.join(format!("{}.ys", top.module)),
+            scratch.join(format!("{}.log", top.module)),
+        );
+        fs::write(&script, yosys_script(top, &files)).map_err(Failure::at(&script))?;
+        let mut command = yosys()?;
+        command.arg("-q").arg("-l").arg(&log).arg(&script);
+        let result = output("yosys", &mut command)?;
+        let text = fs::read_to_string(&log).unwrap_or_default();
+        if result.status.success() {
+            println!("sound; {}", cells(&text));
+        } else {
+            let errors = String::from_utf8_lossy(&result.stderr);
+            println!("{}", tail(&text, 15));
+            println!("{}", tail(&errors, 5));
+            failed.push(top.module);
+        }
+    }
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(Failure(format!(
+        "yosys failed for {}; logs are in target/lint",
+        failed.join(", ")
+    )))
+}
+
+fn yosys_script(top: &Top, files: &FileList) -> String {
+    let join = |paths: &[PathBuf], prefix: &str| {
+        let paths: Vec<_> = paths
+            .iter()
+            .map(|p| format!("{prefix}{}", p.display()))
+            .collect();
+        paths.join(" ")
+    };
+    format!(
+        "read_slang --threads 1 --top {module} {dirs} {files}\n\
+         hierarchy -check -top {module}\n\
+         proc\n\
+         flatten\n\
+         opt_clean\n\
+         check -assert\n\
+         stat\n",
+        module = top.module,
+        dirs = join(&files.include_dirs, "-I "),
+        files = join(&files.sources, ""),
+    )
+}
+
+/// The line of `stat` that tells the size.
+fn cells(log: &str) -> String {
+    let line = log
+        .lines()
+        .rev()
+        .find(|line| line.trim_end().ends_with("cells"));
+    line.map_or_else(String::new, |line| {
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    })
+}
+
+fn tail(text: &str, lines: usize) -> String {
+    let all: Vec<&str> = text.lines().collect();
+    all[all.len().saturating_sub(lines)..].join("\n")
+}
+
+/// All SystemVerilog below a folder, relative to the root.
+fn sources_below(dir: &Path, into: &mut BTreeSet<PathBuf>) -> Result {
+    for entry in fs::read_dir(dir).map_err(Failure::at(dir))? {
+        let path = entry.map_err(Failure::at(dir))?.path();
+        if path.is_dir() {
+            sources_below(&path, into)?;
+        } else if path.extension().is_some_and(|e| e == "sv" || e == "svh") {
+            into.insert(path.strip_prefix(root()).unwrap_or(&path).to_path_buf());
+        }
+    }
+    Ok(())
+}
+
+/// Generated files say so in their first lines; their style is their generator's.
+fn is_generated(file: &Path) -> bool {
+    let text = fs::read_to_string(root().join(file)).unwrap_or_default();
+    text.lines()
+        .take(3)
+        .any(|line| line.to_lowercase().contains("generated"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_script_reads_all_and_asserts() {
+        let files = FileList {
+            sources: vec!["rtl/a.sv".into(), "rtl/b.sv".into()],
+            include_dirs: vec!["rtl/lib".into()],
+        };
+        let script = yosys_script(
+            &Top {
+                module: "b",
+                list: "x.f",
+            },
+            &files,
+        );
+        assert!(
+            script.starts_with("read_slang --threads 1 --top b -I rtl/lib rtl/a.sv rtl/b.sv\n")
+        );
+        assert!(script.contains("\ncheck -assert\n"));
+    }
+
+    #[test]
+    fn tails_of_short_and_long_texts() {
+        assert_eq!(tail("a\nb\nc", 2), "b\nc");
+        assert_eq!(tail("a", 2), "a");
+    }
+}

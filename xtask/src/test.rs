@@ -1,0 +1,92 @@
+//! Every check of the repository, as it runs before each change lands.
+
+use std::time::{Duration, Instant};
+
+use crate::failure::{Failure, Result};
+use crate::process::{Check, cargo, heading, run};
+use crate::tools::{Tool, install};
+use crate::{lint, regs};
+
+/// Runs all checks, each even when an earlier one failed, and closes with a summary.
+pub fn all() -> Result {
+    heading("Tools");
+    install(&Tool::ALL)?;
+    let checks: [Check; 5] = [
+        ("format", format),
+        ("clippy", clippy),
+        ("lint", lint::all),
+        ("registers", || regs::run(regs::Mode::Check)),
+        ("tests", tests),
+    ];
+    let mut results = Vec::new();
+    for (name, check) in checks {
+        heading(name);
+        let start = Instant::now();
+        let result = check();
+        if let Err(failure) = &result {
+            println!("{failure}");
+        }
+        results.push((name, result.is_ok(), start.elapsed()));
+    }
+    heading("Summary");
+    for (name, passed, time) in &results {
+        println!("{}", line(name, *passed, *time));
+    }
+    let failed: Vec<&str> = results
+        .iter()
+        .filter(|(_, ok, _)| !ok)
+        .map(|(n, ..)| *n)
+        .collect();
+    if failed.is_empty() {
+        println!("all checks passed");
+        return Ok(());
+    }
+    Err(Failure(format!("failed: {}", failed.join(", "))))
+}
+
+fn format() -> Result {
+    run("cargo fmt", cargo().args(["fmt", "--all", "--check"]))?;
+    println!("formatted");
+    Ok(())
+}
+
+fn clippy() -> Result {
+    let flags = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    run("cargo clippy", cargo().args(flags))
+}
+
+fn tests() -> Result {
+    run(
+        "cargo test",
+        cargo().args(["test", "--workspace", "--no-fail-fast"]),
+    )
+}
+
+fn line(name: &str, passed: bool, time: Duration) -> String {
+    let word = if passed { "ok" } else { "FAILED" };
+    format!("{name:10} {word:7} {:>6.1} s", time.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests_of_lines {
+    use super::*;
+
+    #[test]
+    fn lines_are_aligned() {
+        assert_eq!(
+            line("lint", true, Duration::from_millis(1500)),
+            "lint       ok         1.5 s"
+        );
+        assert_eq!(
+            line("clippy", false, Duration::from_secs(90)),
+            "clippy     FAILED    90.0 s"
+        );
+    }
+}
