@@ -168,6 +168,7 @@ package nd_pkg;
     logic [15:0]  pd;
     logic [7:0]   max_ird;
     psn_t         rq_psn;
+    psn_t         sq_psn;     // una until the first response
     logic         remote_read;
     logic         remote_write;
     logic [4:0]   min_rnr_timer;

@@ -1,0 +1,3 @@
+rtl/abi/nd_abi_pkg.sv
+rtl/nd_pkg.sv
+rtl/nd_engine.sv
