@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use verilated_build::FileList;
+use verilated_build::{FileList, MINIMUM};
 
 use crate::failure::{Failure, Result};
 use crate::process::{Check, heading, output, root, run};
@@ -18,11 +18,21 @@ struct Top {
     list: &'static str,
 }
 
-/// Every top. A module that no other instantiates belongs here.
-const TOPS: &[Top] = &[Top {
-    module: "nd_engine",
-    list: "rtl/nd_engine.f",
-}];
+/// Every top: the engine, and the library's modules, which are made for other designs too.
+const TOPS: &[Top] = &[
+    top("nd_engine", "rtl/nd_engine.f"),
+    top("nd_fifo", "rtl/lib/nd_lib.f"),
+    top("nd_fifo_commit", "rtl/lib/nd_lib.f"),
+    top("nd_fifo_reg", "rtl/lib/nd_lib.f"),
+    top("nd_pack", "rtl/lib/nd_lib.f"),
+    top("nd_ram", "rtl/lib/nd_lib.f"),
+    top("nd_rr_arb", "rtl/lib/nd_lib.f"),
+    top("nd_skid", "rtl/lib/nd_lib.f"),
+];
+
+const fn top(module: &'static str, list: &'static str) -> Top {
+    Top { module, list }
+}
 
 const WAIVERS: &str = "rtl/.waivers.vlt";
 const RULES: &str = "rtl/.rules.verible_lint";
@@ -54,7 +64,9 @@ fn warnings() -> Result {
     let mut failed = Vec::new();
     for top in TOPS {
         heading(&format!("Verilator -Wall: {}", top.module));
-        let files = FileList::read(&root(), Path::new(top.list))?;
+        let Some(files) = read(top, &mut failed) else {
+            continue;
+        };
         let mut command = verilator.command();
         command.args([
             "--lint-only",
@@ -63,9 +75,10 @@ fn warnings() -> Result {
             "--top-module",
             top.module,
         ]);
-        if root().join(WAIVERS).is_file() {
-            command.arg(WAIVERS);
+        if verilator.version() >= MINIMUM {
+            command.arg("--quiet");
         }
+        command.arg(WAIVERS);
         command.args(
             files
                 .include_dirs
@@ -90,9 +103,6 @@ fn warnings() -> Result {
 fn style() -> Result {
     heading("Verible: style");
     let mut files = BTreeSet::new();
-    for top in TOPS {
-        files.extend(FileList::read(&root(), Path::new(top.list))?.sources);
-    }
     sources_below(&root().join("rtl"), &mut files)?;
     files.retain(|file| !is_generated(file));
     let mut command = Command::new(verible()?);
@@ -110,7 +120,9 @@ fn elaboration() -> Result {
     let mut failed = Vec::new();
     for top in TOPS {
         heading(&format!("Yosys: {}", top.module));
-        let files = FileList::read(&root(), Path::new(top.list))?;
+        let Some(files) = read(top, &mut failed) else {
+            continue;
+        };
         let (script, log) = (
             scratch.join(format!("{}.ys", top.module)),
             scratch.join(format!("{}.log", top.module)),
@@ -121,7 +133,7 @@ fn elaboration() -> Result {
         let result = output("yosys", &mut command)?;
         let text = fs::read_to_string(&log).unwrap_or_default();
         if result.status.success() {
-            println!("sound; {}", cells(&text));
+            println!("sound; {}", size(&text));
         } else {
             let errors = String::from_utf8_lossy(&result.stderr);
             println!("{}", tail(&text, 15));
@@ -160,15 +172,26 @@ fn yosys_script(top: &Top, files: &FileList) -> String {
     )
 }
 
+/// The sources of a top. A list that cannot be read is a failure of that top, said at once.
+fn read(top: &Top, failed: &mut Vec<&str>) -> Option<FileList> {
+    FileList::read(&root(), Path::new(top.list))
+        .inspect_err(|error| {
+            println!("{error}");
+            failed.push(top.module);
+        })
+        .ok()
+}
+
 /// The line of `stat` that tells the size.
-fn cells(log: &str) -> String {
+fn size(log: &str) -> String {
     let line = log
         .lines()
         .rev()
         .find(|line| line.trim_end().ends_with("cells"));
-    line.map_or_else(String::new, |line| {
-        line.split_whitespace().collect::<Vec<_>>().join(" ")
-    })
+    line.map_or_else(
+        || "no cells".into(),
+        |line| line.split_whitespace().collect::<Vec<_>>().join(" "),
+    )
 }
 
 fn tail(text: &str, lines: usize) -> String {
@@ -207,13 +230,7 @@ mod tests {
             sources: vec!["rtl/a.sv".into(), "rtl/b.sv".into()],
             include_dirs: vec!["rtl/lib".into()],
         };
-        let script = yosys_script(
-            &Top {
-                module: "b",
-                list: "x.f",
-            },
-            &files,
-        );
+        let script = yosys_script(&top("b", "x.f"), &files);
         assert!(
             script.starts_with("read_slang --threads 1 --top b -I rtl/lib rtl/a.sv rtl/b.sv\n")
         );
