@@ -2,4 +2,5 @@
 
 pub mod abi;
 pub mod hal;
+pub mod ndk;
 pub mod wire;

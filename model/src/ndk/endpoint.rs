@@ -1,0 +1,47 @@
+//! Local endpoints: what listens, and what connections go out from.
+
+use std::net::SocketAddr;
+
+/// Whether the RDMA technology puts ND endpoints on TCP endpoints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EndpointMapping {
+    /// No: RoCE, RoCEv2, InfiniBand (NDK-LEP-10).
+    #[default]
+    None,
+    /// Yes: iWARP. OID answers then have two elements an endpoint (NDK-LEP-14).
+    Tcp,
+}
+
+/// What an endpoint is (NDK-LEE-3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndpointKind {
+    /// A listener.
+    Listener,
+    /// A shared endpoint.
+    SharedEndpoint,
+}
+
+/// Who owns an endpoint (NDK-LEE-2, -4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndpointOwner {
+    /// A kernel consumer (NDKPI).
+    Kernel,
+    /// A process (NDSPI).
+    UserMode {
+        /// Its process id.
+        pid: u32,
+    },
+}
+
+/// An active listener or shared endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Local IP address and ND port.
+    pub local: SocketAddr,
+    /// Port of the TCP endpoint below it; used with [`EndpointMapping::Tcp`] only.
+    pub tcp_port: u16,
+    /// What it is.
+    pub kind: EndpointKind,
+    /// Whose it is.
+    pub owner: EndpointOwner,
+}

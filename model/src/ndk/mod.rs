@@ -1,0 +1,80 @@
+//! The NDK provider: what a miniport driver does above the engine.
+//!
+//! [`Provider`] offers the objects and calls of NDKPI (Microsoft's Network Direct Kernel Provider Interface) over any
+//! [`Hal`](crate::hal::Hal). Names are those of NDKPI in Rust spelling; searching the documentation for
+//! the original finds them. Requirement ids (`NDK-READ-1`), readings of open points (`O3`) and of contradictions
+//! (`C11`) are those of the verification plan.
+//!
+//! | module | job |
+//! | --- | --- |
+//! | `adapter`, `info` | opening, configuration, NDK_ADAPTER_INFO |
+//! | `pd`, `mr`, `tokens`, `pages`, `window` | protection domains, regions, and their entries in the engine's tables |
+//! | `cq`, `decode`, `result` | completion queues: entries to results, arming |
+//! | `qp`, `queue`, `post`, `wqe` | queue pairs: rings, checks at posting, encoding |
+//! | `events` | event queue and notifications |
+//! | `oid`, `endpoint` | OID queries |
+//! | [`bench`](mod@bench) | what a bench does besides NDKPI |
+//!
+//! # Errors
+//!
+//! Calls return `Result<_, NdkError>`. [`NdkError::Status`] is a failing status as a consumer of
+//! NDKPI would see it, and `Ok` is `STATUS_SUCCESS`; [`NdkError::Adapter`] says that the adapter below broke
+//! down, which has no place in NDKPI. [`NtStatus::of`] turns an outcome into the status. Nothing here
+//! panics, whatever the consumer asks and the adapter answers.
+//!
+//! # Example
+//!
+//! ```
+//! use tandem_model::hal::Hal;
+//! use tandem_model::ndk::{AdapterConfig, NdkError, Provider, QpParameters};
+//!
+//! fn one_queue_pair<H: Hal>(hal: H) -> Result<(), NdkError> {
+//!     let mut nic = Provider::open(hal, AdapterConfig::default())?;
+//!     let pd = nic.create_pd()?;
+//!     let cq = nic.create_cq(128, 0)?;
+//!     let qp = nic.create_qp(pd, &QpParameters::new(cq, cq))?;
+//!     nic.receive(qp, 1, &[])?;
+//!     nic.close_qp(qp)?;
+//!     Ok(())
+//! }
+//! ```
+
+mod adapter;
+pub mod bench;
+mod cq;
+mod decode;
+mod endpoint;
+mod error;
+mod events;
+mod flags;
+mod info;
+mod layout;
+mod mr;
+mod oid;
+mod pages;
+mod pd;
+mod post;
+mod qp;
+mod queue;
+mod registers;
+mod result;
+mod sge;
+mod slots;
+mod status;
+mod tokens;
+mod window;
+mod wqe;
+
+pub use adapter::{AdapterConfig, Provider};
+pub use endpoint::{Endpoint, EndpointKind, EndpointMapping, EndpointOwner};
+pub use error::{AdapterError, CompletionFault, NdkError};
+pub use events::{Notification, Object};
+pub use flags::{AdapterFlags, ArmType, MrFlags, OpFlags};
+pub use info::{ADAPTER_INFO_SIZE, EngineCaps, NdkAdapterInfo, NdkVersion, RdmaTechnology};
+pub use mr::MrUse;
+pub use oid::{Oid, OidOutcome, OidRequestType};
+pub use qp::{QpParameters, QpPhase};
+pub use result::{NdkResult, NdkResultEx, OperationType};
+pub use sge::{LocalToken, Mdl, PAGE_SIZE, RemoteToken, Sge};
+pub use slots::{Cq, Mr, Pd, Qp};
+pub use status::NtStatus;
