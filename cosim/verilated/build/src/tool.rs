@@ -19,14 +19,16 @@ pub const MINIMUM: Version = Version::new(5, 48);
 /// The oldest Verilator that the runtime works with, for a second opinion on the RTL.
 pub const OLDEST: Version = Version::new(5, 6);
 
+/// Tells the version, even where `verilator --version` prints no number.
+const HEADER: &str = "verilated_config.h";
+
 impl Version {
     /// A version from its two numbers.
     pub const fn new(major: u32, minor: u32) -> Self {
         Self { major, minor }
     }
 
-    /// Finds the version in the text of `verilated_config.h`, which holds even where
-    /// `verilator --version` prints no number.
+    /// Finds the version in the text of `verilated_config.h`.
     fn from_header(text: &str) -> Option<Self> {
         let line = text
             .lines()
@@ -59,11 +61,20 @@ impl Verilator {
     ///
     /// In a build script, it also tells cargo to run the script again when this may change.
     pub fn find() -> Result<Self> {
+        let found = Self::search();
         if env::var_os("OUT_DIR").is_some() {
             for variable in ["TANDEM_VERILATOR", "VERILATOR_ROOT"] {
                 println!("cargo::rerun-if-env-changed={variable}");
             }
+            if let Ok(found) = &found {
+                let header = found.include().join(HEADER);
+                println!("cargo::rerun-if-changed={}", header.display());
+            }
         }
+        found
+    }
+
+    fn search() -> Result<Self> {
         if let Some(path) = env::var_os("TANDEM_VERILATOR").filter(|p| !p.is_empty()) {
             return Self::overridden(Path::new(&path));
         }
@@ -115,7 +126,7 @@ impl Verilator {
             .chain(env::var_os("VERILATOR_ROOT").map(PathBuf::from))
             .find(|root| root.join("include/verilated.cpp").is_file())
             .ok_or("no include/verilated.cpp near it; set VERILATOR_ROOT")?;
-        let header = root.join("include/verilated_config.h");
+        let header = root.join("include").join(HEADER);
         let version = fs::read_to_string(&header)
             .ok()
             .and_then(|text| Version::from_header(&text))
