@@ -19,9 +19,11 @@ fn main() {
             shim.define(&format!("TANDEM_{}", variant.name().to_uppercase()), None);
         }
         println!("cargo::rerun-if-changed=src");
-        shim.file("src/shim.cc").try_compile("tandem_engine_shim").map_err(|error| Error::Compile {
-            what: "src/shim.cc".into(),
-            message: error.to_string(),
-        })
+        shim.file("src/shim.cc")
+            .try_compile("tandem_engine_shim")
+            .map_err(|error| Error::Compile {
+                what: "src/shim.cc".into(),
+                message: error.to_string(),
+            })
     });
 }

@@ -1,3 +1,26 @@
-// Declared for the bridge in ports.rs; the records are declared there.
+// What ports.rs binds; the records are declared there.
 #pragma once
+
+#include "verilated/include/runtime.h"
+
+#include <cstdint>
 #include <memory>
+
+namespace tandem {
+
+struct PortsIn;
+struct PortsOut;
+
+std::unique_ptr<verilated_rt::Model> new_fast(std::unique_ptr<verilated_rt::Context> context);
+bool step_fast(verilated_rt::Model& model, const PortsIn& in, PortsOut& out) noexcept;
+double bare_loop(verilated_rt::Model& model, std::uint64_t clocks) noexcept;
+#ifdef TANDEM_DEBUG
+std::unique_ptr<verilated_rt::Model> new_debug(std::unique_ptr<verilated_rt::Context> context);
+bool step_debug(verilated_rt::Model& model, const PortsIn& in, PortsOut& out) noexcept;
+#endif
+#ifdef TANDEM_COVERAGE
+std::unique_ptr<verilated_rt::Model> new_coverage(std::unique_ptr<verilated_rt::Context> context);
+bool step_coverage(verilated_rt::Model& model, const PortsIn& in, PortsOut& out) noexcept;
+#endif
+
+}  // namespace tandem

@@ -66,8 +66,16 @@ impl Simulation {
     }
 
     /// One clock: the rising edge, then `inputs` are driven; `outputs` are what the engine then drives.
-    pub fn step(&mut self, inputs: &PortsIn, outputs: &mut PortsOut) -> Result<(), verilated::Error> {
-        if (self.step)(self.model.pin_mut(), inputs, outputs) { Ok(()) } else { self.model.check() }
+    pub fn step(
+        &mut self,
+        inputs: &PortsIn,
+        outputs: &mut PortsOut,
+    ) -> Result<(), verilated::Error> {
+        if (self.step)(self.model.pin_mut(), inputs, outputs) {
+            Ok(())
+        } else {
+            self.model.check()
+        }
     }
 
     /// Seconds that `clocks` clocks of the fast engine take in a loop of C++, its ports idle.

@@ -5,8 +5,8 @@ use tandem_model::engine::{Action, Config};
 use tandem_model::hal::{Hal, HalError, Target};
 
 use crate::bus::{
-    FrameSink, FrameSource, HostMemory, LiteMaster, LiteReply, ReadSlave, SinkEvent, Traffic, Violation,
-    WriteEvent, WriteSlave,
+    FrameSink, FrameSource, HostMemory, LiteMaster, LiteReply, ReadSlave, SinkEvent, Traffic,
+    Violation, WriteEvent, WriteSlave,
 };
 use crate::lockstep::{Divergence, Lockstep, Record, Summary};
 use crate::ports::{PortsIn, PortsOut};
@@ -94,7 +94,10 @@ impl RtlTarget {
         let (traffic, seed) = (options.traffic, options.seed);
         let mut target = Self {
             simulation,
-            inputs: PortsIn { rst: true, ..PortsIn::default() },
+            inputs: PortsIn {
+                rst: true,
+                ..PortsIn::default()
+            },
             outputs: PortsOut::default(),
             cycle: 0,
             active: 0,
@@ -176,11 +179,14 @@ impl RtlTarget {
         {
             lockstep.push(Record::Read(burst));
         }
-        self.write.clock(cycle, &out.write, &mut next.write, &mut self.write_events)?;
+        self.write
+            .clock(cycle, &out.write, &mut next.write, &mut self.write_events)?;
         for event in self.write_events.drain(..) {
             if let Some(lockstep) = &mut self.lockstep {
                 lockstep.push(match event {
-                    WriteEvent::Written { id, address, bytes } => Record::Written { id, address, bytes },
+                    WriteEvent::Written { id, address, bytes } => {
+                        Record::Written { id, address, bytes }
+                    }
                     WriteEvent::Answered { id } => Record::Answered { id },
                 });
             }
@@ -190,7 +196,8 @@ impl RtlTarget {
         {
             lockstep.push(Record::FrameIn(frame));
         }
-        self.sink.clock(cycle, &out.tx, &mut next.tx_ready, &mut self.sink_events)?;
+        self.sink
+            .clock(cycle, &out.tx, &mut next.tx_ready, &mut self.sink_events)?;
         for event in self.sink_events.drain(..) {
             let record = match event {
                 SinkEvent::Started => Record::FrameStarted,
@@ -217,19 +224,27 @@ impl RtlTarget {
 
     fn commit(&mut self) {
         let out = &self.outputs;
-        let Some(lockstep) = self.lockstep.as_mut().filter(|_| out.commit_valid) else { return };
+        let Some(lockstep) = self.lockstep.as_mut().filter(|_| out.commit_valid) else {
+            return;
+        };
         let bits = u128::from(out.commit_high) << 64 | u128::from(out.commit_low);
         let record = AbiRecord::from_bytes(&COMMIT, &bits.to_le_bytes());
         let cycle = self.cycle;
         lockstep.push(match Action::from_record(&record) {
             Ok(action) => Record::Commit { cycle, action },
-            Err(error) => Record::BadCommit { cycle, bits, cause: error.to_string() },
+            Err(error) => Record::BadCommit {
+                cycle,
+                bits,
+                cause: error.to_string(),
+            },
         });
     }
 
     /// Stops when the checker has found a divergence.
     fn poll(&mut self) -> Result<(), HalError> {
-        let Some(divergence) = self.lockstep.as_mut().and_then(Lockstep::poll) else { return Ok(()) };
+        let Some(divergence) = self.lockstep.as_mut().and_then(Lockstep::poll) else {
+            return Ok(());
+        };
         let text = divergence.to_string();
         self.divergence = Some(divergence);
         Err(self.stop(text))
@@ -249,7 +264,10 @@ impl RtlTarget {
 }
 
 fn refused(offset: u32, response: u8) -> HalError {
-    HalError::Register { offset, cause: format!("answered with response {response}") }
+    HalError::Register {
+        offset,
+        cause: format!("answered with response {response}"),
+    }
 }
 
 impl Hal for RtlTarget {
@@ -317,7 +335,9 @@ impl Target for RtlTarget {
 
     fn finish(&mut self) -> Result<(), HalError> {
         while self.advance(64)? {}
-        let Some(lockstep) = self.lockstep.take() else { return Ok(()) };
+        let Some(lockstep) = self.lockstep.take() else {
+            return Ok(());
+        };
         match lockstep.finish(self.cycle, self.outputs.irq) {
             Ok(summary) => {
                 self.summary = Some(summary);

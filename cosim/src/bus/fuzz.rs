@@ -21,12 +21,20 @@ pub struct Traffic {
 
 impl Traffic {
     /// Memory that answers at once, always ready, no gaps.
-    pub const IDEAL: Self =
-        Self { read_latency: (1, 1), write_latency: (1, 1), back_pressure: 0, gaps: 0 };
+    pub const IDEAL: Self = Self {
+        read_latency: (1, 1),
+        write_latency: (1, 1),
+        back_pressure: 0,
+        gaps: 0,
+    };
 
     /// A disturbed bench: latencies up to 60 clocks, a quarter of all beats held up.
-    pub const RANDOM: Self =
-        Self { read_latency: (2, 60), write_latency: (2, 60), back_pressure: 64, gaps: 64 };
+    pub const RANDOM: Self = Self {
+        read_latency: (2, 60),
+        write_latency: (2, 60),
+        back_pressure: 64,
+        gaps: 64,
+    };
 }
 
 /// The random source of one bus model.
@@ -48,7 +56,11 @@ impl Dice {
 
     /// A number between both ends.
     pub fn between(&mut self, (least, most): (u32, u32)) -> u64 {
-        u64::from(if least >= most { least } else { self.0.random_range(least..=most) })
+        u64::from(if least >= most {
+            least
+        } else {
+            self.0.random_range(least..=most)
+        })
     }
 
     /// An index below `n`; 0 for an empty range.

@@ -53,14 +53,23 @@ impl LiteMaster {
     ) -> Result<Option<LiteReply>, Violation> {
         let mut reply = None;
         if engine.bvalid && now.bready {
-            reply = Some(LiteReply::Written { response: engine.bresp });
+            reply = Some(LiteReply::Written {
+                response: engine.bresp,
+            });
             now.bready = false;
         } else if engine.rvalid && now.rready {
-            reply = Some(LiteReply::Read { response: engine.rresp, value: engine.rdata });
+            reply = Some(LiteReply::Read {
+                response: engine.rresp,
+                value: engine.rdata,
+            });
             now.rready = false;
         } else if !self.busy && (engine.bvalid || engine.rvalid) {
             let rule = "an answer that nobody asked for".to_owned();
-            return Err(Violation { cycle, port: "s_axil", rule });
+            return Err(Violation {
+                cycle,
+                port: "s_axil",
+                rule,
+            });
         }
         now.awvalid &= !engine.awready;
         now.wvalid &= !engine.wready;

@@ -21,7 +21,10 @@ struct Store {
 impl HostMemory {
     /// Memory that grows to at most `limit` bytes.
     pub fn new(limit: usize) -> Self {
-        Self(Rc::new(RefCell::new(Store { bytes: Vec::new(), limit })))
+        Self(Rc::new(RefCell::new(Store {
+            bytes: Vec::new(),
+            limit,
+        })))
     }
 
     /// Reserves zeroed bytes, aligned.
@@ -29,7 +32,9 @@ impl HostMemory {
         let mut store = self.0.borrow_mut();
         let end = BASE + store.bytes.len() as u64;
         let start = end.next_multiple_of(align.max(1));
-        let size = usize::try_from(start - BASE).ok().and_then(|offset| offset.checked_add(length));
+        let size = usize::try_from(start - BASE)
+            .ok()
+            .and_then(|offset| offset.checked_add(length));
         match size {
             Some(size) if size <= store.limit => {
                 store.bytes.resize(size, 0);
@@ -73,7 +78,9 @@ impl HostMemory {
 impl Store {
     fn range(&self, address: u64, length: usize) -> Result<std::ops::Range<usize>, HalError> {
         let error = HalError::Memory { address, length };
-        let start = address.checked_sub(BASE).and_then(|o| usize::try_from(o).ok());
+        let start = address
+            .checked_sub(BASE)
+            .and_then(|o| usize::try_from(o).ok());
         match start.and_then(|start| Some(start..start.checked_add(length)?)) {
             Some(range) if range.end <= self.bytes.len() => Ok(range),
             _ => Err(error),
@@ -93,7 +100,10 @@ mod tests {
         assert!(memory.write(address + 99, &[1, 2]).is_err());
         assert!(memory.read(0, &mut [0]).is_err());
         assert!(memory.read(u64::MAX, &mut [0; 2]).is_err());
-        assert_eq!(memory.allocate(5000, 1), Err(HalError::OutOfMemory { length: 5000 }));
+        assert_eq!(
+            memory.allocate(5000, 1),
+            Err(HalError::OutOfMemory { length: 5000 })
+        );
         assert_eq!(memory.read_beat(address + 96), Some(1 << 24));
     }
 }

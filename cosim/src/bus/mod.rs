@@ -45,21 +45,36 @@ pub struct Stable<T> {
 impl<T: Clone + PartialEq + std::fmt::Debug> Stable<T> {
     /// A watch for the channel of this name.
     pub fn new(port: &'static str) -> Self {
-        Self { port, waiting: None }
+        Self {
+            port,
+            waiting: None,
+        }
     }
 
     /// Checks one clock.
-    pub fn check(&mut self, cycle: u64, valid: bool, ready: bool, payload: &T) -> Result<(), Violation> {
+    pub fn check(
+        &mut self,
+        cycle: u64,
+        valid: bool,
+        ready: bool,
+        payload: &T,
+    ) -> Result<(), Violation> {
         if let Some(before) = &self.waiting {
             let rule = if !valid {
                 Some("valid fell before ready".to_owned())
             } else if before != payload {
-                Some(format!("payload changed while waiting: {before:?} became {payload:?}"))
+                Some(format!(
+                    "payload changed while waiting: {before:?} became {payload:?}"
+                ))
             } else {
                 None
             };
             if let Some(rule) = rule {
-                return Err(Violation { cycle, port: self.port, rule });
+                return Err(Violation {
+                    cycle,
+                    port: self.port,
+                    rule,
+                });
             }
         }
         self.waiting = (valid && !ready).then(|| payload.clone());

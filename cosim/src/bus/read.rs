@@ -66,11 +66,20 @@ impl ReadSlave {
         engine: &ReadOut,
         now: &mut ReadIn,
     ) -> Result<Option<ReadBurst>, Violation> {
-        self.watch.check(cycle, engine.arvalid, now.arready, &(engine.arid, engine.araddr, engine.arlen))?;
+        self.watch.check(
+            cycle,
+            engine.arvalid,
+            now.arready,
+            &(engine.arid, engine.araddr, engine.arlen),
+        )?;
         if engine.arvalid && now.arready {
             self.accept(cycle, engine)?;
         }
-        let done = if now.rvalid && engine.rready { self.beat_taken() } else { None };
+        let done = if now.rvalid && engine.rready {
+            self.beat_taken()
+        } else {
+            None
+        };
         now.arready = !self.dice.hit(self.traffic.back_pressure);
         if !now.rvalid || engine.rready {
             self.offer(cycle, now);
@@ -80,15 +89,32 @@ impl ReadSlave {
 
     fn accept(&mut self, cycle: u64, engine: &ReadOut) -> Result<(), Violation> {
         let beats = usize::from(engine.arlen) + 1;
-        let violation = |rule: String| Err(Violation { cycle, port: "m_axi_ar", rule });
+        let violation = |rule: String| {
+            Err(Violation {
+                cycle,
+                port: "m_axi_ar",
+                rule,
+            })
+        };
         let address = engine.araddr;
         let Some(queue) = self.queues.get_mut(usize::from(engine.arid)) else {
             return violation(format!("ID {} has no meaning", engine.arid));
         };
-        super::write::check_burst(address, beats, engine.arsize, engine.arburst).or_else(violation)?;
+        super::write::check_burst(address, beats, engine.arsize, engine.arburst)
+            .or_else(violation)?;
         let due = cycle + self.dice.between(self.traffic.read_latency);
-        let burst = ReadBurst { id: engine.arid, address, bytes: Vec::with_capacity(beats * BEAT), error: false };
-        queue.push_back(Pending { due, burst, beats, sent: 0 });
+        let burst = ReadBurst {
+            id: engine.arid,
+            address,
+            bytes: Vec::with_capacity(beats * BEAT),
+            error: false,
+        };
+        queue.push_back(Pending {
+            due,
+            burst,
+            beats,
+            sent: 0,
+        });
         Ok(())
     }
 
@@ -103,7 +129,10 @@ impl ReadSlave {
     }
 
     fn offer(&mut self, cycle: u64, now: &mut ReadIn) {
-        *now = ReadIn { arready: now.arready, ..ReadIn::default() };
+        *now = ReadIn {
+            arready: now.arready,
+            ..ReadIn::default()
+        };
         if self.dice.hit(self.traffic.gaps) {
             return;
         }
@@ -115,12 +144,19 @@ impl ReadSlave {
         else {
             return;
         };
-        let Some(pending) = self.queues[id].front_mut() else { return };
+        let Some(pending) = self.queues[id].front_mut() else {
+            return;
+        };
         if pending.sent == 0 {
             for beat in 0..pending.beats {
-                let word = self.memory.read_beat(pending.burst.address + (beat * BEAT) as u64);
+                let word = self
+                    .memory
+                    .read_beat(pending.burst.address + (beat * BEAT) as u64);
                 pending.burst.error |= word.is_none();
-                pending.burst.bytes.extend_from_slice(&word.unwrap_or(0).to_le_bytes());
+                pending
+                    .burst
+                    .bytes
+                    .extend_from_slice(&word.unwrap_or(0).to_le_bytes());
             }
         }
         let at = pending.sent * BEAT;

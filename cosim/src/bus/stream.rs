@@ -18,7 +18,12 @@ pub struct FrameSource {
 impl FrameSource {
     /// A source without frames.
     pub fn new(traffic: Traffic, seed: u64) -> Self {
-        Self { traffic, dice: Dice::new(seed, 3), frames: VecDeque::new(), sent: 0 }
+        Self {
+            traffic,
+            dice: Dice::new(seed, 3),
+            frames: VecDeque::new(),
+            sent: 0,
+        }
     }
 
     /// Queues a frame of at least one byte; an empty one is not a frame and is ignored.
@@ -87,7 +92,12 @@ pub struct FrameSink {
 impl FrameSink {
     /// A sink.
     pub fn new(traffic: Traffic, seed: u64) -> Self {
-        Self { traffic, dice: Dice::new(seed, 4), frame: Vec::new(), watch: Stable::new("m_axis") }
+        Self {
+            traffic,
+            dice: Dice::new(seed, 4),
+            frame: Vec::new(),
+            watch: Stable::new("m_axis"),
+        }
     }
 
     /// Whether a frame is under way.
@@ -103,13 +113,22 @@ impl FrameSink {
         ready: &mut bool,
         events: &mut Vec<SinkEvent>,
     ) -> Result<(), Violation> {
-        self.watch.check(cycle, beat.valid, *ready, &(beat.data, beat.keep, beat.last))?;
+        self.watch.check(
+            cycle,
+            beat.valid,
+            *ready,
+            &(beat.data, beat.keep, beat.last),
+        )?;
         if beat.valid && *ready {
             let n = beat.keep.trailing_ones() as usize;
             let whole = if beat.last { n > 0 } else { n == BEAT };
             if !whole || beat.keep.count_ones() as usize != n {
                 let rule = format!("tkeep {:#010b} with tlast {}", beat.keep, beat.last);
-                return Err(Violation { cycle, port: "m_axis", rule });
+                return Err(Violation {
+                    cycle,
+                    port: "m_axis",
+                    rule,
+                });
             }
             if self.frame.is_empty() {
                 events.push(SinkEvent::Started);
@@ -139,7 +158,8 @@ mod tests {
             let (mut beat, mut ready, mut events) = (Beat::default(), false, Vec::new());
             for cycle in 0..1000 {
                 let (offered, taken) = (beat, ready);
-                sink.clock(cycle, &offered, &mut ready, &mut events).unwrap();
+                sink.clock(cycle, &offered, &mut ready, &mut events)
+                    .unwrap();
                 source.clock(taken, &mut beat);
             }
             let one = [SinkEvent::Started, SinkEvent::Frame(frame)];
@@ -151,7 +171,12 @@ mod tests {
     #[test]
     fn a_sparse_keep_is_a_violation() {
         let mut sink = FrameSink::new(Traffic::IDEAL, 0);
-        let beat = Beat { valid: true, keep: 0b101, last: true, ..Beat::default() };
+        let beat = Beat {
+            valid: true,
+            keep: 0b101,
+            last: true,
+            ..Beat::default()
+        };
         assert!(sink.clock(7, &beat, &mut true, &mut Vec::new()).is_err());
     }
 }

@@ -80,8 +80,18 @@ impl WriteSlave {
         now: &mut WriteIn,
         events: &mut Vec<WriteEvent>,
     ) -> Result<(), Violation> {
-        self.aw.check(cycle, engine.awvalid, now.awready, &(engine.awid, engine.awaddr, engine.awlen))?;
-        self.w.check(cycle, engine.wvalid, now.wready, &(engine.wdata, engine.wstrb, engine.wlast))?;
+        self.aw.check(
+            cycle,
+            engine.awvalid,
+            now.awready,
+            &(engine.awid, engine.awaddr, engine.awlen),
+        )?;
+        self.w.check(
+            cycle,
+            engine.wvalid,
+            now.wready,
+            &(engine.wdata, engine.wstrb, engine.wlast),
+        )?;
         if now.bvalid && engine.bready {
             if let Some(id) = self.offered.take() {
                 self.answers[id].pop_front();
@@ -91,15 +101,26 @@ impl WriteSlave {
         }
         if engine.awvalid && now.awready {
             let beats = usize::from(engine.awlen) + 1;
-            let violation = |rule: String| Err(Violation { cycle, port: "m_axi_aw", rule });
+            let violation = |rule: String| {
+                Err(Violation {
+                    cycle,
+                    port: "m_axi_aw",
+                    rule,
+                })
+            };
             check_burst(engine.awaddr, beats, engine.awsize, engine.awburst).or_else(violation)?;
             if usize::from(engine.awid) >= self.answers.len() {
                 return violation(format!("ID {} has no meaning", engine.awid));
             }
-            self.bursts.push_back(Burst { id: engine.awid, address: engine.awaddr, beats });
+            self.bursts.push_back(Burst {
+                id: engine.awid,
+                address: engine.awaddr,
+                beats,
+            });
         }
         if engine.wvalid && now.wready {
-            self.beats.push_back((engine.wdata, engine.wstrb, engine.wlast));
+            self.beats
+                .push_back((engine.wdata, engine.wstrb, engine.wlast));
         }
         self.complete_burst(cycle, events)?;
         now.awready = self.bursts.len() < DEPTH && !self.dice.hit(self.traffic.back_pressure);
@@ -111,9 +132,21 @@ impl WriteSlave {
         Ok(())
     }
 
-    fn complete_burst(&mut self, cycle: u64, events: &mut Vec<WriteEvent>) -> Result<(), Violation> {
-        let Some(burst) = self.bursts.front() else { return Ok(()) };
-        let violation = |rule: String| Err(Violation { cycle, port: "m_axi_w", rule });
+    fn complete_burst(
+        &mut self,
+        cycle: u64,
+        events: &mut Vec<WriteEvent>,
+    ) -> Result<(), Violation> {
+        let Some(burst) = self.bursts.front() else {
+            return Ok(());
+        };
+        let violation = |rule: String| {
+            Err(Violation {
+                cycle,
+                port: "m_axi_w",
+                rule,
+            })
+        };
         let seen = self.beats.len().min(burst.beats);
         if let Some(at) = self.beats.iter().take(seen).position(|beat| beat.2)
             && at + 1 != burst.beats
@@ -134,7 +167,10 @@ impl WriteSlave {
                 if strobe >> lane & 1 == 1 {
                     let start = *first.get_or_insert(offset + lane);
                     if start + bytes.len() != offset + lane {
-                        return violation(format!("strobes with a hole before byte {}", offset + lane));
+                        return violation(format!(
+                            "strobes with a hole before byte {}",
+                            offset + lane
+                        ));
                     }
                     bytes.push(byte);
                 }
@@ -144,7 +180,11 @@ impl WriteSlave {
         let base = burst.address & !(BEAT as u64 - 1);
         let (id, address) = (burst.id, base + first.unwrap_or(0) as u64);
         self.bursts.pop_front();
-        let response = if self.memory.write(address, &bytes).is_ok() { 0 } else { 2 };
+        let response = if self.memory.write(address, &bytes).is_ok() {
+            0
+        } else {
+            2
+        };
         let due = cycle + self.dice.between(self.traffic.write_latency);
         self.answers[usize::from(id)].push_back((due, response));
         events.push(WriteEvent::Written { id, address, bytes });
@@ -176,7 +216,9 @@ pub(super) fn check_burst(address: u64, beats: usize, size: u8, burst: u8) -> Re
         return Err(format!("size {size} is not that of the bus"));
     }
     if first >> 12 != (first + (beats * BEAT) as u64 - 1) >> 12 {
-        return Err(format!("burst of {beats} beats from {address:#x} crosses a 4 KiB boundary"));
+        return Err(format!(
+            "burst of {beats} beats from {address:#x} crosses a 4 KiB boundary"
+        ));
     }
     Ok(())
 }
@@ -189,7 +231,16 @@ mod tests {
         let (mut now, mut events) = (WriteIn::default(), Vec::new());
         now.awready = true;
         now.wready = true;
-        for (cycle, out) in script.iter().chain([&WriteOut { bready: true, ..WriteOut::default() }; 4]).enumerate() {
+        for (cycle, out) in script
+            .iter()
+            .chain(
+                [&WriteOut {
+                    bready: true,
+                    ..WriteOut::default()
+                }; 4],
+            )
+            .enumerate()
+        {
             slave.clock(cycle as u64, out, &mut now, &mut events)?;
         }
         Ok(events)
@@ -197,8 +248,16 @@ mod tests {
 
     fn beat(address: u64, wdata: u64, wstrb: u8, wlast: bool) -> WriteOut {
         WriteOut {
-            awvalid: address != 0, awaddr: address, awsize: 3, awburst: 1,
-            wvalid: true, wdata, wstrb, wlast, bready: true, ..WriteOut::default()
+            awvalid: address != 0,
+            awaddr: address,
+            awsize: 3,
+            awburst: 1,
+            wvalid: true,
+            wdata,
+            wstrb,
+            wlast,
+            bready: true,
+            ..WriteOut::default()
         }
     }
 
@@ -207,8 +266,16 @@ mod tests {
         let memory = HostMemory::new(4096);
         let address = memory.allocate(64, 64).unwrap();
         let mut slave = WriteSlave::new(memory.clone(), Traffic::IDEAL, 1);
-        let events = drive(&mut slave, &[beat(address, 0x0807_0605_0403_0201, 0b0111_1000, true)]).unwrap();
-        let written = WriteEvent::Written { id: 0, address: address + 3, bytes: vec![4, 5, 6, 7] };
+        let events = drive(
+            &mut slave,
+            &[beat(address, 0x0807_0605_0403_0201, 0b0111_1000, true)],
+        )
+        .unwrap();
+        let written = WriteEvent::Written {
+            id: 0,
+            address: address + 3,
+            bytes: vec![4, 5, 6, 7],
+        };
         assert_eq!(events, [written, WriteEvent::Answered { id: 0 }]);
         let mut bytes = [0; 8];
         memory.read(address, &mut bytes).unwrap();
@@ -223,7 +290,10 @@ mod tests {
         let rule = |script: &[WriteOut]| drive(&mut new(), script).unwrap_err().rule;
         assert!(rule(&[beat(address, 0, 0xFF, false)]).contains("no WLAST"));
         assert!(rule(&[beat(address, 0, 0b101, true)]).contains("hole"));
-        let crossing = WriteOut { awlen: 1, ..beat(address + 4088, 0, 0xFF, true) };
+        let crossing = WriteOut {
+            awlen: 1,
+            ..beat(address + 4088, 0, 0xFF, true)
+        };
         assert!(rule(&[crossing]).contains("4 KiB"));
     }
 }

@@ -40,7 +40,12 @@ pub struct Channel {
 impl Channel {
     /// An empty channel.
     pub fn new(name: &'static str) -> Self {
-        Self { name, expected: VecDeque::new(), observed: VecDeque::new(), compared: 0 }
+        Self {
+            name,
+            expected: VecDeque::new(),
+            observed: VecDeque::new(),
+            compared: 0,
+        }
     }
 
     /// Items that matched so far.
@@ -50,7 +55,11 @@ impl Channel {
 
     /// The model expects this because of action number `action`.
     pub fn expect(&mut self, action: u64, item: Item) -> Result<(), (u64, Difference)> {
-        self.expected.push_back(Expected { action, item, matched: 0 });
+        self.expected.push_back(Expected {
+            action,
+            item,
+            matched: 0,
+        });
         self.settle()
     }
 
@@ -64,18 +73,30 @@ impl Channel {
     pub fn finish(&self) -> Result<(), (u64, Difference)> {
         if let Some(expected) = self.expected.front() {
             let text = format!("{} (matched {} of them)", expected.item, expected.matched);
-            return Err((expected.action, Difference::Missing { channel: self.name, expected: text }));
+            return Err((
+                expected.action,
+                Difference::Missing {
+                    channel: self.name,
+                    expected: text,
+                },
+            ));
         }
         match self.observed.front() {
-            Some(item) => {
-                Err((u64::MAX, Difference::Surplus { channel: self.name, observed: item.to_string() }))
-            }
+            Some(item) => Err((
+                u64::MAX,
+                Difference::Surplus {
+                    channel: self.name,
+                    observed: item.to_string(),
+                },
+            )),
             None => Ok(()),
         }
     }
 
     fn settle(&mut self) -> Result<(), (u64, Difference)> {
-        while let (Some(expected), Some(observed)) = (self.expected.front_mut(), self.observed.front()) {
+        while let (Some(expected), Some(observed)) =
+            (self.expected.front_mut(), self.observed.front())
+        {
             let at = expected.matched;
             let rest = &expected.item.bytes[at..];
             let address = expected.item.address + at as u64;
@@ -87,7 +108,10 @@ impl Channel {
             if differs {
                 let difference = Difference::Effect {
                     channel: self.name,
-                    expected: Item { address, bytes: rest.to_vec() },
+                    expected: Item {
+                        address,
+                        bytes: rest.to_vec(),
+                    },
                     observed: observed.clone(),
                 };
                 return Err((expected.action, difference));
@@ -109,7 +133,10 @@ mod tests {
     use super::*;
 
     fn item(address: u64, bytes: &[u8]) -> Item {
-        Item { address, bytes: bytes.to_vec() }
+        Item {
+            address,
+            bytes: bytes.to_vec(),
+        }
     }
 
     #[test]
@@ -124,7 +151,11 @@ mod tests {
 
     #[test]
     fn another_byte_another_address_and_too_much_differ() {
-        for wrong in [item(100, &[1, 9]), item(101, &[1, 2]), item(100, &[1, 2, 3])] {
+        for wrong in [
+            item(100, &[1, 9]),
+            item(101, &[1, 2]),
+            item(100, &[1, 2, 3]),
+        ] {
             let mut channel = Channel::new("payload");
             channel.expect(7, item(100, &[1, 2])).unwrap();
             assert_eq!(channel.observe(wrong).unwrap_err().0, 7);
@@ -135,9 +166,15 @@ mod tests {
     fn what_is_left_over_is_named() {
         let mut channel = Channel::new("frames");
         channel.expect(3, item(0, &[1, 2])).unwrap();
-        assert!(matches!(channel.finish(), Err((3, Difference::Missing { .. }))));
+        assert!(matches!(
+            channel.finish(),
+            Err((3, Difference::Missing { .. }))
+        ));
         let mut channel = Channel::new("frames");
         channel.observe(item(0, &[1])).unwrap();
-        assert!(matches!(channel.finish(), Err((_, Difference::Surplus { .. }))));
+        assert!(matches!(
+            channel.finish(),
+            Err((_, Difference::Surplus { .. }))
+        ));
     }
 }

@@ -3,12 +3,15 @@
 use std::collections::VecDeque;
 
 use crossbeam_channel::{Receiver, Sender};
-use tandem_model::engine::{Action, Config, Effect, Engine, InputError, Inputs, ReadChannel, WriteChannel};
+use tandem_model::abi::CommitKind;
+use tandem_model::engine::{
+    Action, Config, Effect, Engine, InputError, Inputs, ReadChannel, WriteChannel,
+};
 
+use super::Record;
 use super::channels::{Channel, Item};
 use super::divergence::{Difference, Divergence, History};
 use super::placement::Placement;
-use super::Record;
 use crate::bus::{BEAT, ReadBurst};
 
 /// What a run without divergence was made of.
@@ -43,6 +46,7 @@ pub struct Checker {
 }
 
 /// Which payload effects an effect has to wait for.
+#[derive(Clone, Copy)]
 struct Order {
     action: u64,
     after: u64,
@@ -117,7 +121,11 @@ impl Checker {
                 return Err(self.diverge(None, Difference::BadCommit { bits, cause }));
             }
             Record::Read(burst) => self.world.store(burst),
-            Record::Written { id: 0, address, bytes } => {
+            Record::Written {
+                id: 0,
+                address,
+                bytes,
+            } => {
                 self.placement.written(bytes.len());
                 let result = self.payload.observe(Item { address, bytes });
                 self.settled(result)?;
@@ -141,32 +149,51 @@ impl Checker {
         self.history.push(number, self.cycle, action);
         let frame = self.world.frame_of(&action);
         self.effects.clear();
-        let mut inputs = Recorded { world: &mut self.world, failure: None };
-        let result = self.engine.apply(&action, &mut inputs, &mut self.effects);
-        let failure = inputs.failure.take();
-        if let Err(illegal) = result {
+        let mut inputs = Recorded {
+            world: &mut self.world,
+            failure: None,
+        };
+        if let Err(illegal) = self.engine.apply(&action, &mut inputs, &mut self.effects) {
+            let failure = inputs.failure.take();
             let difference = failure.unwrap_or_else(|| Difference::illegal(&illegal));
             let mut divergence = self.diverge(Some(number), difference);
             divergence.frame = frame;
             return Err(divergence);
         }
-        for effect in std::mem::take(&mut self.effects) {
+        let order = Order {
+            action: number,
+            after: self.engine.barrier(),
+        };
+        if action.kind == CommitKind::Retire {
+            self.placed(order, "the retirement of a read")?;
+        }
+        let mut effects = std::mem::take(&mut self.effects);
+        for effect in effects.drain(..) {
             let result = match effect {
-                Effect::Frame { bytes, after } => {
-                    self.frame_order.push_back(Order { action: number, after });
+                Effect::Frame(bytes) => {
+                    self.frame_order.push_back(order);
                     self.frames.expect(number, Item { address: 0, bytes })
                 }
-                Effect::Write { channel: WriteChannel::Payload, address, bytes, .. } => {
+                Effect::Write {
+                    channel: WriteChannel::Payload,
+                    address,
+                    bytes,
+                } => {
                     self.placement.expect(bytes.len());
                     self.payload.expect(number, Item { address, bytes })
                 }
-                Effect::Write { channel: WriteChannel::Completion, address, bytes, after } => {
-                    self.completion_order.push_back(Order { action: number, after });
+                Effect::Write {
+                    channel: WriteChannel::Completion,
+                    address,
+                    bytes,
+                } => {
+                    self.completion_order.push_back(order);
                     self.completion.expect(number, Item { address, bytes })
                 }
             };
             self.settled(result)?;
         }
+        self.effects = effects;
         Ok(())
     }
 
@@ -187,7 +214,13 @@ impl Checker {
             Some(order) => self.placed(order, "a frame that acknowledges it"),
             None => {
                 let observed = "the first beat of a frame".to_owned();
-                Err(self.diverge(None, Difference::Surplus { channel: "frames", observed }))
+                Err(self.diverge(
+                    None,
+                    Difference::Surplus {
+                        channel: "frames",
+                        observed,
+                    },
+                ))
             }
         }
     }
@@ -210,14 +243,25 @@ impl Checker {
         }
         if let Some(burst) = self.world.reads[ReadChannel::Gather as usize].front() {
             let observed = format!("{} bytes at {:#x}", burst.bytes.len(), burst.address);
-            return Err(self.diverge(None, Difference::Surplus { channel: "gather reads", observed }));
+            return Err(self.diverge(
+                None,
+                Difference::Surplus {
+                    channel: "gather reads",
+                    observed,
+                },
+            ));
         }
         if !self.world.frames_in.is_empty() {
             let left = self.world.frames_in.len();
             return Err(self.diverge(None, Difference::FramesLeft { left }));
         }
         if self.engine.interrupt() != interrupt {
-            return Err(self.diverge(None, Difference::Interrupt { observed: interrupt }));
+            return Err(self.diverge(
+                None,
+                Difference::Interrupt {
+                    observed: interrupt,
+                },
+            ));
         }
         Ok(Summary {
             actions: self.actions,
@@ -233,7 +277,9 @@ impl Checker {
 
     fn diverge(&self, action: Option<u64>, difference: Difference) -> Box<Divergence> {
         let action = action.and_then(|number| self.history.find(number));
-        let queue_pair = action.map(|a| self.engine.describe_qp(a.action.qpn)).unwrap_or_default();
+        let queue_pair = action
+            .map(|a| self.engine.describe_qp(a.action.qpn))
+            .unwrap_or_default();
         Box::new(Divergence {
             node: self.node.clone(),
             seed: self.seed,
@@ -273,12 +319,20 @@ impl World {
 
     /// The frame that an action takes, if it takes one.
     fn frame_of(&mut self, action: &Action) -> Option<Vec<u8>> {
-        if action.takes_frame() { self.frames_in.pop_front() } else { None }
+        use CommitKind::{RxDrop, RxRequest, RxResponse};
+        match action.kind {
+            RxDrop | RxRequest | RxResponse => self.frames_in.pop_front(),
+            _ => None,
+        }
     }
 
     /// Takes the first burst that fits from the channel, waiting for it if need be. Records that come
     /// meanwhile keep their order, but reads are stored at once.
-    fn burst(&mut self, channel: ReadChannel, fits: impl Fn(&ReadBurst) -> bool) -> Option<ReadBurst> {
+    fn burst(
+        &mut self,
+        channel: ReadChannel,
+        fits: impl Fn(&ReadBurst) -> bool,
+    ) -> Option<ReadBurst> {
         let mut looked = 0;
         loop {
             let queue = &mut self.reads[channel as usize];
@@ -325,7 +379,9 @@ impl Inputs for Recorded<'_> {
         while first < end {
             // Fetches are found by address; the gather channel has an order, so its oldest burst must fit.
             let ordered = matches!(channel, ReadChannel::Gather);
-            let burst = self.world.burst(channel, |burst| ordered || burst.address == first);
+            let burst = self
+                .world
+                .burst(channel, |burst| ordered || burst.address == first);
             let fits = |burst: &ReadBurst| {
                 burst.address == first && burst.bytes.len() as u64 <= end - first
             };
@@ -360,6 +416,12 @@ impl Recorded<'_> {
             length,
             observed: burst.map(|burst| (burst.address, burst.bytes.len())),
         });
-        InputError
+        let cause = "the ports showed no such read".to_owned();
+        InputError {
+            channel,
+            address,
+            length,
+            cause,
+        }
     }
 }

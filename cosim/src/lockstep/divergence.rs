@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use tandem_model::engine::{Action, Illegal, ReadChannel};
+use tandem_model::engine::{Action, Illegal, ReadChannel, Room};
 use tandem_model::wire;
 
 use super::channels::Item;
@@ -14,7 +14,7 @@ pub enum Difference {
     /// The engine did what the model does not allow.
     Illegal {
         /// Room whose decision it was.
-        room: &'static str,
+        room: Room,
         /// What the model allows, field by field.
         allowed: String,
     },
@@ -85,28 +85,41 @@ pub enum Difference {
 impl Difference {
     /// An action that the model refused.
     pub fn illegal(illegal: &Illegal) -> Self {
-        Self::Illegal { room: illegal.room(), allowed: illegal.to_string() }
+        Self::Illegal {
+            room: illegal.room(),
+            allowed: illegal.to_string(),
+        }
     }
 
     /// The room to look in first.
-    pub fn room(&self) -> &'static str {
-        match self {
-            Self::Illegal { room, .. } => room,
-            Self::Effect { channel, .. } | Self::Missing { channel, .. } | Self::Surplus { channel, .. } => {
-                match *channel {
-                    "frames" => "wire",
-                    "completion writes" => "complete",
-                    _ => "host",
-                }
-            }
-            Self::Read { channel: ReadChannel::RqFetch, .. } => "receive",
-            Self::Read { channel: ReadChannel::SqFetch, .. } => "send",
-            Self::Read { channel: ReadChannel::Gather, .. } => "context or host",
+    pub fn room(&self) -> String {
+        let room = match self {
+            Self::Illegal { room, .. } => return room.to_string(),
+            Self::Effect { channel, .. }
+            | Self::Missing { channel, .. }
+            | Self::Surplus { channel, .. } => match *channel {
+                "frames" => "wire",
+                "completion writes" => "complete",
+                _ => "host",
+            },
+            Self::Read {
+                channel: ReadChannel::RqFetch,
+                ..
+            } => "receive",
+            Self::Read {
+                channel: ReadChannel::SqFetch,
+                ..
+            } => "send",
+            Self::Read {
+                channel: ReadChannel::Gather,
+                ..
+            } => "context or host",
             Self::TooEarly { .. } => "host or complete",
             Self::FramesLeft { .. } => "receive",
             Self::Interrupt { .. } => "host",
             Self::BadCommit { .. } | Self::Unfinished => "engine",
-        }
+        };
+        room.to_owned()
     }
 }
 
@@ -114,18 +127,34 @@ impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Illegal { allowed, .. } => write!(f, "the model does not allow it: {allowed}"),
-            Self::Effect { channel, expected, observed } => {
+            Self::Effect {
+                channel,
+                expected,
+                observed,
+            } => {
                 writeln!(f, "{channel}: expected {expected}, observed {observed}")?;
                 difference(f, *channel == "frames", expected, observed)
             }
-            Self::Read { channel, address, length, observed } => {
-                write!(f, "{channel:?}: the model reads {length} bytes at {address:#x}; the engine ")?;
+            Self::Read {
+                channel,
+                address,
+                length,
+                observed,
+            } => {
+                write!(
+                    f,
+                    "{channel}: the model reads {length} bytes at {address:#x}; the engine "
+                )?;
                 match observed {
                     Some((address, length)) => write!(f, "read {length} bytes at {address:#x}"),
                     None => f.write_str("never did"),
                 }
             }
-            Self::TooEarly { what, placed, needed } => write!(
+            Self::TooEarly {
+                what,
+                placed,
+                needed,
+            } => write!(
                 f,
                 "{what} came before its data: {needed} payload writes had to be placed, {placed} were"
             ),
@@ -133,9 +162,15 @@ impl fmt::Display for Difference {
             Self::Surplus { channel, observed } => {
                 write!(f, "{channel}: {observed}, which no action explains")
             }
-            Self::FramesLeft { left } => write!(f, "{left} received frames were never accounted for"),
+            Self::FramesLeft { left } => {
+                write!(f, "{left} received frames were never accounted for")
+            }
             Self::Interrupt { observed } => {
-                let (is, not) = if *observed { ("high", "low") } else { ("low", "high") };
+                let (is, not) = if *observed {
+                    ("high", "low")
+                } else {
+                    ("low", "high")
+                };
                 write!(f, "the interrupt line is {is}, it should be {not}")
             }
             Self::BadCommit { bits, cause } => write!(f, "commit record {bits:#030x}: {cause}"),
@@ -144,18 +179,42 @@ impl fmt::Display for Difference {
     }
 }
 
-fn difference(f: &mut fmt::Formatter<'_>, frames: bool, expected: &Item, observed: &Item) -> fmt::Result {
-    let at = expected.bytes.iter().zip(&observed.bytes).position(|(a, b)| a != b);
+fn difference(
+    f: &mut fmt::Formatter<'_>,
+    frames: bool,
+    expected: &Item,
+    observed: &Item,
+) -> fmt::Result {
+    let at = expected
+        .bytes
+        .iter()
+        .zip(&observed.bytes)
+        .position(|(a, b)| a != b);
     if let Some(at) = at {
         let show = |bytes: &[u8]| -> String {
-            bytes[at..].iter().take(8).map(|byte| format!("{byte:02x} ")).collect()
+            bytes[at..]
+                .iter()
+                .take(8)
+                .map(|byte| format!("{byte:02x} "))
+                .collect()
         };
         let (e, o) = (show(&expected.bytes), show(&observed.bytes));
-        writeln!(f, "  first difference at byte {at}: expected {e}observed {o}")?;
+        writeln!(
+            f,
+            "  first difference at byte {at}: expected {e}observed {o}"
+        )?;
     }
     if frames {
-        writeln!(f, "  expected frame:\n{}", indent(&wire::dissect(&expected.bytes)))?;
-        write!(f, "  observed frame:\n{}", indent(&wire::dissect(&observed.bytes)))?;
+        writeln!(
+            f,
+            "  expected frame:\n{}",
+            indent(&wire::dissect(&expected.bytes))
+        )?;
+        write!(
+            f,
+            "  observed frame:\n{}",
+            indent(&wire::dissect(&observed.bytes))
+        )?;
     }
     Ok(())
 }
@@ -190,18 +249,33 @@ impl History {
         if self.0.len() == KEPT {
             self.0.pop_front();
         }
-        self.0.push_back(Step { number, cycle, action });
+        self.0.push_back(Step {
+            number,
+            cycle,
+            action,
+        });
     }
 
     /// The action of this number, if it is still kept.
     pub fn find(&self, number: u64) -> Option<Step> {
-        self.0.iter().rev().find(|step| step.number == number).copied()
+        self.0
+            .iter()
+            .rev()
+            .find(|step| step.number == number)
+            .copied()
     }
 
     /// The last actions of the same queue pair, or of all.
     pub fn of(&self, action: Option<Action>) -> Vec<Step> {
         let same = |step: &&Step| action.is_none_or(|action| action.qpn == step.action.qpn);
-        let mut steps: Vec<Step> = self.0.iter().rev().filter(same).take(PRINTED).copied().collect();
+        let mut steps: Vec<Step> = self
+            .0
+            .iter()
+            .rev()
+            .filter(same)
+            .take(PRINTED)
+            .copied()
+            .collect();
         steps.reverse();
         steps
     }
@@ -256,7 +330,11 @@ impl fmt::Display for Divergence {
             self.difference.room()
         )?;
         if let Some(step) = self.action {
-            writeln!(f, "engine, action {} in cycle {}: {}", step.number, step.cycle, step.action)?;
+            writeln!(
+                f,
+                "engine, action {} in cycle {}: {}",
+                step.number, step.cycle, step.action
+            )?;
         }
         writeln!(f, "{}", self.difference)?;
         if let Some(frame) = &self.frame {
@@ -269,7 +347,11 @@ impl fmt::Display for Divergence {
             writeln!(f, "last actions:")?;
         }
         for step in &self.history {
-            writeln!(f, "  {:>8} cycle {:>8}  {}", step.number, step.cycle, step.action)?;
+            writeln!(
+                f,
+                "  {:>8} cycle {:>8}  {}",
+                step.number, step.cycle, step.action
+            )?;
         }
         Ok(())
     }

@@ -107,8 +107,16 @@ impl Lockstep {
             // The bench may have gone; then nobody asks.
             let _ = tell.send(result);
         };
-        let thread = std::thread::Builder::new().name("lockstep".into()).spawn(run)?;
-        Ok(Self { batches, recycled, verdict, thread: Some(thread), batch: Vec::with_capacity(BATCH) })
+        let thread = std::thread::Builder::new()
+            .name("lockstep".into())
+            .spawn(run)?;
+        Ok(Self {
+            batches,
+            recycled,
+            verdict,
+            thread: Some(thread),
+            batch: Vec::with_capacity(BATCH),
+        })
     }
 
     /// Adds a record; a full batch goes to the checker.
@@ -124,7 +132,10 @@ impl Lockstep {
         if self.batch.is_empty() {
             return;
         }
-        let next = self.recycled.try_recv().unwrap_or_else(|_| Vec::with_capacity(BATCH));
+        let next = self
+            .recycled
+            .try_recv()
+            .unwrap_or_else(|_| Vec::with_capacity(BATCH));
         // A checker that has found a divergence takes no more; its verdict says so.
         let _ = self.batches.send(std::mem::replace(&mut self.batch, next));
     }
