@@ -35,6 +35,8 @@ enum Task {
     Test,
     /// Check the RTL: Verilator's warnings, Verible's style, Yosys' elaboration
     Lint,
+    /// Generate the RTL package and the book's tables of the host ABI from the model's tables
+    Abi,
     /// Generate RTL, Rust and HTML from the register description
     Regs {
         /// Write nothing; fail if a committed file is stale
@@ -67,6 +69,7 @@ fn run(task: Task) -> Result {
         Task::Demo => bench::demo(),
         Task::Test => test::all(),
         Task::Lint => lint::all(),
+        Task::Abi => abi(),
         Task::Regs { check: true } => regs::run(regs::Mode::Check),
         Task::Regs { check: false } => regs::run(regs::Mode::Write),
         Task::Bench => bench::bench(),
@@ -74,4 +77,23 @@ fn run(task: Task) -> Result {
         Task::Tools { tools } if tools.is_empty() => tools::install(&Tool::ALL),
         Task::Tools { tools } => tools::install(&tools),
     }
+}
+
+/// The model's own example writes the files; a test of the model proves them fresh.
+fn abi() -> Result {
+    let mut generator = process::cargo();
+    generator
+        .args([
+            "run",
+            "--quiet",
+            "-p",
+            "tandem-model",
+            "--example",
+            "abi",
+            "--",
+        ])
+        .arg(process::root());
+    process::run("generating the host ABI", &mut generator)?;
+    println!("the host ABI's generated files are fresh");
+    Ok(())
 }
