@@ -1,6 +1,7 @@
 //! The engine's ports as one record each way, and the C++ shim that moves them.
 //!
 //! One call a clock with all ports costs 1 % against a loop in C++; a call per port costs ten times that.
+#![allow(missing_docs, reason = "fields are the signals of their names")]
 
 #[cxx::bridge(namespace = "tandem")]
 pub(crate) mod ffi {
