@@ -40,7 +40,7 @@ module nd_pack #(
   logic                 valid1_q, valid1_d, ready1;
   logic [DataWidth-1:0] low_q, low_d;    // bytes that fill the word in progress
   logic [DataWidth-1:0] high_q, high_d;  // bytes of the word after it
-  bytes_t               total_q, total_d;  // bytes of the word in progress with this beat, may be too many
+  bytes_t               total_q, total_d;  // bytes of the word in progress with this beat
   logic                 last1_q, last1_d;
   lane_t                offset_q, offset_d;  // bytes of the word in progress before the next beat
 
