@@ -231,7 +231,7 @@ impl<H: Hal> Provider<H> {
         self.config
             .cq_reserve
             .unwrap_or(2 * self.caps.queue_pairs)
-            .min(MAX_RING)
+            .min(MAX_RING / 2)
     }
 
     pub(super) fn max_cq_depth(&self) -> u32 {

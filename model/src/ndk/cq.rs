@@ -153,13 +153,14 @@ impl<H: Hal> Provider<H> {
         self.take_results(cq, results)
     }
 
-    /// All results that are there now.
+    /// All results that are there now, or up to an entry that fits no request.
     pub fn poll_cq(&mut self, cq: Cq) -> Result<Vec<NdkResultEx>, NdkError> {
-        let mut results = Vec::new();
-        let mut one = [NdkResultEx::default()];
-        while self.take_results(cq, &mut one)? > 0 {
-            results.extend(one);
-        }
+        self.absorb(cq)?;
+        let object = self.cqs.get(cq).ok_or(stale(cq))?;
+        let waiting = object.backlog.len();
+        let mut results = vec![NdkResultEx::default(); waiting];
+        let taken = self.take_results(cq, &mut results)?;
+        results.truncate(taken);
         Ok(results)
     }
 

@@ -7,7 +7,7 @@ use super::error::AdapterError;
 use super::registers as reg;
 
 /// Reads of CTX_STATUS before a command counts as stuck.
-const PATIENCE: u32 = 1_000_000;
+const PATIENCE: u32 = 100_000;
 
 /// Pages that one command writes.
 pub(super) const PAGES_PER_COMMAND: usize = 8;
