@@ -274,8 +274,6 @@ package nd_pkg;
 
   // a - b as a signed distance is negative: a is older than b.
   function automatic logic psn_older(psn_t a, psn_t b);
-    psn_t d;
-    d = a - b;
-    return d[23];
+    return psn_t'(a - b) >= 24'h800000;
   endfunction
 endpackage
