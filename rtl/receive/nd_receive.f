@@ -1,0 +1,14 @@
+rtl/receive/nd_receive_pkg.sv
+rtl/receive/nd_receive_table.sv
+rtl/receive/nd_receive_walk.sv
+rtl/receive/nd_receive_admit.sv
+rtl/receive/nd_receive_request.sv
+rtl/receive/nd_receive_response.sv
+rtl/receive/nd_receive_effect.sv
+rtl/receive/nd_receive_rx.sv
+rtl/receive/nd_receive_doorbell.sv
+rtl/receive/nd_receive_fetch.sv
+rtl/receive/nd_receive_flush.sv
+rtl/receive/nd_receive_place.sv
+rtl/receive/nd_receive_respond.sv
+rtl/receive/nd_receive.sv

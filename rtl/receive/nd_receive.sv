@@ -1,0 +1,325 @@
+// Room `receive`: judges frames, places payload, answers requests, flushes receive queues.
+//
+// Ports as in `docs/src/rtl-rooms.md`, and two that report other rooms' actions: `emit_*` (SqEmit was
+// granted: next PSN and open reads of that queue pair move) and `context_done` (a table write was
+// granted: a queue pair that was cleared may move again). Commit pairs: doorbell, rx, flush, respond.
+// Clearing a queue pair waits until posts under way have come back; until the table write is granted
+// nothing of that queue pair is decided.
+module nd_receive
+  import nd_pkg::*;
+  import nd_abi_pkg::*;
+  import nd_receive_pkg::*;
+#(
+  // queue pairs, a power of two
+  parameter int unsigned NumQp = 64,
+  // reads outstanding per queue pair, either way, a power of two
+  parameter int unsigned MaxRead = 4,
+  localparam int unsigned SlotBits = MaxRead > 1 ? $clog2(MaxRead) : 1
+) (
+  input  logic                  clk,
+  input  logic                  rst,
+
+  // context
+  input  port_t                 own,
+  input  qp_state_e [NumQp-1:0] qp_states,
+  input  logic [7:0]            epoch,
+  output qp_t       [2:0]       recv_cfg_addr,  // rx, fetch, respond
+  input  qp_recv_t  [2:0]       recv_cfg,
+  input  logic                  qp_clear_valid,
+  output logic                  qp_clear_ready,
+  input  qp_t                   qp_clear,
+  input  logic                  context_done,
+  output logic                  set_error_valid,
+  output qp_t                   set_error,
+  output logic                  invalidate_valid,
+  output logic [31:0]           invalidate,
+  output logic [1:0]            tr_req_valid,   // rx, respond
+  input  logic [1:0]            tr_req_ready,
+  output translate_req_t [1:0]  tr_req,
+  input  logic [1:0]            tr_rsp_valid,
+  output logic [1:0]            tr_rsp_ready,
+  input  translate_rsp_t [1:0]  tr_rsp,
+  output logic [3:0]            commit_req,
+  output commit_t [3:0]         commit_record,
+  input  logic [3:0]            commit_gnt,
+
+  // host
+  input  logic                  rq_db_valid,
+  output logic                  rq_db_ready,
+  input  doorbell_t             rq_db,
+  output logic                  fetch_valid,
+  input  logic                  fetch_ready,
+  output fetch_req_t            fetch,
+  input  logic                  fetch_rsp_valid,
+  input  fetch_rsp_t            fetch_rsp,
+  output logic                  scatter_valid,
+  input  logic                  scatter_ready,
+  output scatter_t              scatter,
+  input  logic                  post_valid,
+  output logic                  post_ready,
+  input  post_t                 post,
+  output logic                  rx_event,
+  output logic [4:0]            rx_cause,
+  output logic [15:0]           rx_octets,
+
+  // wire
+  input  logic                  rx_valid,
+  output logic                  rx_ready,
+  input  rx_desc_t              rx,
+  output logic                  tx_valid,
+  input  logic                  tx_ready,
+  output tx_desc_t              tx,
+  output logic                  chunk_valid,
+  input  logic                  chunk_ready,
+  output chunk_t                chunk,
+
+  // send
+  output logic                  ack_valid,
+  input  logic                  ack_ready,
+  output ack_t                  ack,
+  output logic                  read_done_valid,
+  input  logic                  read_done_ready,
+  output qp_t                   read_done_qp,
+  output qp_t                   read_qp,
+  output logic [SlotBits-1:0]   read_slot,
+  input  read_t                 read,
+  input  logic [7:0]            reads_started,
+  output qp_t                   next_psn_addr,
+  input  psn_t                  next_psn,
+  input  logic                  emit_valid,
+  input  qp_t                   emit_qp,
+
+  // complete
+  output logic                  completion_valid,
+  input  logic                  completion_ready,
+  output completion_t           completion,
+  output logic                  qp_event_valid,
+  input  logic                  qp_event_ready,
+  output qp_t                   qp_event_qp,
+  output status_e               qp_event_status
+);
+  if (NumQp < 4 || NumQp > 32768 || (NumQp & (NumQp - 1)) != 0) begin : g_check_qp
+    $error("%m: NumQp must be a power of two, 4 to 32768");
+  end
+  if (MaxRead < 2 || MaxRead > 128 || (MaxRead & (MaxRead - 1)) != 0) begin : g_check_read
+    $error("%m: MaxRead must be a power of two, 2 to 128");
+  end
+
+  typedef struct packed {
+    qp_t     qp;
+    status_e status;
+  } qp_event_t;
+
+  logic rx_gnt, flush_gnt, respond_gnt;
+  assign rx_gnt      = commit_gnt[1];
+  assign flush_gnt   = commit_gnt[2];
+  assign respond_gnt = commit_gnt[3];
+
+  // ---- clearing a queue pair -----------------------------------------------------------------
+  typedef enum logic [1:0] {
+    ClearIdle,
+    ClearWait,  // posts under way come back
+    ClearNow,
+    ClearHeld   // until the table write is granted
+  } clear_e;
+  clear_e clear_q, clear_d;
+  logic   clear, pause, hold, posts_idle;
+
+  assign clear          = clear_q == ClearNow;
+  assign pause          = clear_q inside {ClearWait, ClearNow};
+  assign hold           = clear_q != ClearIdle;
+  assign qp_clear_ready = clear_q == ClearHeld;
+
+  always_comb begin
+    clear_d = clear_q;
+    unique case (clear_q)
+      ClearIdle: if (qp_clear_valid) clear_d = ClearWait;
+      ClearWait: if (posts_idle) clear_d = ClearNow;
+      ClearNow:  clear_d = ClearHeld;
+      default:   if (context_done) clear_d = ClearIdle;
+    endcase
+  end
+  qp_t hold_qp_q;
+  always_ff @(posedge clk) begin
+    clear_q <= clear_d;
+    if (clear_q == ClearIdle) hold_qp_q <= qp_clear;
+    if (rst) clear_q <= ClearIdle;
+  end
+
+  // ---- tables --------------------------------------------------------------------------------
+  qp_t        rx_qp, fetch_qp, flush_qp, respond_qp;
+  qp_t        index_qp[3];
+  idx_t       producer[3];
+  idx_t       consumer[3];
+  idx_t       consumer_wdata;
+  qp_t        rx_rqp[1];
+  qp_t        msn_rqp[1];
+  responder_t responder[1];
+  requester_t requester[1];
+  psn_t       msn[1];
+  logic [7:0] reads_done;
+  effect_t    effect;
+  idx_t       effect_consumer, job_consumer;
+  logic       consumed;
+  qp_t        consumed_qp;
+
+  assign index_qp[0] = rx_qp;
+  assign index_qp[1] = fetch_qp;
+  assign index_qp[2] = flush_qp;
+  assign rx_rqp[0]   = rx_qp;
+  assign msn_rqp[0]  = respond_qp;
+  assign consumed       = (rx_gnt && effect.consumed) || flush_gnt;
+  assign consumed_qp    = flush_gnt ? flush_qp : rx_qp;
+  assign consumer_wdata = (flush_gnt ? job_consumer : effect_consumer) + 16'd1;
+
+  nd_receive_table #(.T(idx_t), .NumQp(NumQp), .Reads(3)) u_consumer (
+    .clk, .clear, .clear_qp(hold_qp_q), .we(consumed), .wqp(consumed_qp), .wdata(consumer_wdata),
+    .rqp(index_qp), .rdata(consumer)
+  );
+  nd_receive_table #(.T(responder_t), .NumQp(NumQp), .Reads(1)) u_responder (
+    .clk, .clear, .clear_qp(hold_qp_q), .we(rx_gnt && effect.responder_we), .wqp(rx_qp),
+    .wdata(effect.responder), .rqp(rx_rqp), .rdata(responder)
+  );
+  nd_receive_table #(.T(requester_t), .NumQp(NumQp), .Reads(1)) u_requester (
+    .clk, .clear, .clear_qp(hold_qp_q), .we(rx_gnt && effect.requester_we), .wqp(rx_qp),
+    .wdata(effect.requester), .rqp(rx_rqp), .rdata(requester)
+  );
+  nd_receive_table #(.T(psn_t), .NumQp(NumQp), .Reads(1)) u_msn (
+    .clk, .clear, .clear_qp(hold_qp_q), .we(rx_gnt && effect.responder_we), .wqp(rx_qp),
+    .wdata(effect.responder.msn), .rqp(msn_rqp), .rdata(msn)
+  );
+
+  // ---- doorbells and fetch -------------------------------------------------------------------
+  logic     db_done;
+  qp_t      db_qp;
+  logic     receive_odd, receive_here;
+  receive_t receive;
+
+  nd_receive_doorbell #(.NumQp(NumQp), .Reads(3)) u_doorbell (
+    .clk, .rst, .db_valid(rq_db_valid), .db_ready(rq_db_ready), .db(rq_db), .qp_states,
+    .pause(clear), .hold, .hold_qp(hold_qp_q), .clear, .clear_qp(hold_qp_q),
+    .commit_req(commit_req[0]), .commit_record(commit_record[0]), .commit_gnt(commit_gnt[0]),
+    .done(db_done), .done_qp(db_qp), .rqp(index_qp), .producer
+  );
+  nd_receive_fetch #(.NumQp(NumQp)) u_fetch (
+    .clk, .rst, .qp_states, .clear, .clear_qp(hold_qp_q), .mark(db_done), .mark_qp(db_qp),
+    .consumed, .consumed_qp, .consumed_odd(!consumer_wdata[0]), .flushed(flush_gnt),
+    .qp(fetch_qp), .producer(producer[1]), .consumer(consumer[1]), .cfg(recv_cfg[1]),
+    .fetch_valid, .fetch_ready, .fetch, .fetch_rsp_valid, .fetch_rsp,
+    .read_qp(rx_qp), .read_odd(receive_odd), .fetched(receive_here), .receive
+  );
+
+  // ---- frames --------------------------------------------------------------------------------
+  logic   touched, answered, full, rx_room, place_ready, ack_room, event_room;
+  qp_t    touched_qp, answered_qp;
+  logic   list_valid, list_ready, list_keep, list_discard;
+  chunk_t list_chunk;
+
+  // Doorbells, packets sent: one grant a clock, so at most one of them.
+  assign touched    = db_done || emit_valid;
+  assign touched_qp = db_done ? db_qp : emit_qp;
+  assign rx_room    = place_ready && ack_room && event_room;
+
+  nd_receive_rx #(.NumQp(NumQp), .MaxRead(MaxRead)) u_rx (
+    .clk, .rst, .own, .qp_states, .epoch, .pause, .hold, .hold_qp(hold_qp_q),
+    .touched, .touched_qp, .answered, .answered_qp, .full,
+    .frame_valid(rx_valid), .frame_ready(rx_ready), .frame(rx),
+    .qp(rx_qp), .cfg(recv_cfg[0]), .responder(responder[0]), .requester(requester[0]),
+    .producer(producer[0]), .consumer(consumer[0]), .fetched(receive_here), .reads_done, .next_psn,
+    .receive_odd, .receive, .read_slot, .read, .reads_started,
+    .tr_req_valid(tr_req_valid[0]), .tr_req_ready(tr_req_ready[0]), .tr_req(tr_req[0]),
+    .tr_rsp_valid(tr_rsp_valid[0]), .tr_rsp_ready(tr_rsp_ready[0]), .tr_rsp(tr_rsp[0]),
+    .chunk_valid(list_valid), .chunk_ready(list_ready), .chunk(list_chunk),
+    .chunk_keep(list_keep), .chunk_discard(list_discard),
+    .room(rx_room), .commit_req(commit_req[1]), .commit_record(commit_record[1]), .commit_gnt(rx_gnt),
+    .effect, .effect_consumer
+  );
+
+  // ---- flush and placement -------------------------------------------------------------------
+  job_t flush_job;
+
+  nd_receive_flush #(.NumQp(NumQp)) u_flush (
+    .clk, .rst, .qp_states, .pause, .hold, .hold_qp(hold_qp_q), .touched(db_done), .touched_qp(db_qp),
+    .qp(flush_qp), .producer(producer[2]), .consumer(consumer[2]), .room(place_ready),
+    .commit_req(commit_req[2]), .commit_record(commit_record[2]), .commit_gnt(flush_gnt),
+    .job(flush_job), .job_consumer
+  );
+  nd_receive_place u_place (
+    .clk, .rst, .chunk_valid(list_valid), .chunk_ready(list_ready), .chunk(list_chunk),
+    .chunk_keep(list_keep), .chunk_discard(list_discard),
+    .job_valid((rx_gnt && effect.job_valid) || flush_gnt), .job_ready(place_ready),
+    .job(flush_gnt ? flush_job : effect.job), .scatter_valid, .scatter_ready, .scatter,
+    .taken(post_valid && post_ready), .idle(posts_idle)
+  );
+
+  // ---- answers -------------------------------------------------------------------------------
+  logic respond_event, respond_error;
+
+  nd_receive_respond #(.NumQp(NumQp)) u_respond (
+    .clk, .rst, .qp_states, .epoch, .pause(clear), .hold, .hold_qp(hold_qp_q),
+    .clear, .clear_qp(hold_qp_q), .reserve(rx_gnt && effect.reserve), .full,
+    .fatal(rx_gnt && effect.fatal), .fatal_qp(rx_qp),
+    .post_valid(post_valid && post_ready && post.kind == PostRespond), .post(post.response),
+    .answered, .answered_qp, .reads_qp(rx_qp), .reads_done,
+    .judged(rx_gnt && effect.responder_we), .judged_qp(rx_qp),
+    .qp(respond_qp), .cfg(recv_cfg[2]), .msn(msn[0]),
+    .tr_req_valid(tr_req_valid[1]), .tr_req_ready(tr_req_ready[1]), .tr_req(tr_req[1]),
+    .tr_rsp_valid(tr_rsp_valid[1]), .tr_rsp_ready(tr_rsp_ready[1]), .tr_rsp(tr_rsp[1]),
+    .chunk_valid, .chunk_ready, .chunk, .tx_valid, .tx_ready, .tx,
+    .event_room, .event_valid(respond_event), .set_error(respond_error),
+    .commit_req(commit_req[3]), .commit_record(commit_record[3]), .commit_gnt(respond_gnt)
+  );
+
+  // ---- to other rooms ------------------------------------------------------------------------
+  logic       completion_room, read_done_room, unused;
+  logic [2:0] unused_acks, unused_events, unused_completions, unused_reads;
+  qp_event_t  qp_event, event_in;
+
+  assign unused          = &{1'b0, post, effect};
+  assign post_ready      = completion_room && read_done_room;
+  assign event_in.qp     = respond_event ? respond_qp : rx_qp;
+  assign event_in.status = respond_event ? StatusRemoteAccess : effect.fatal_status;
+  assign qp_event_qp     = qp_event.qp;
+  assign qp_event_status = qp_event.status;
+
+  nd_fifo #(.T(ack_t), .Depth(4)) u_acks (
+    .clk, .rst, .in_valid(rx_gnt && effect.ack_valid), .in_ready(ack_room), .in_data(effect.ack),
+    .out_valid(ack_valid), .out_ready(ack_ready), .out_data(ack), .count(unused_acks)
+  );
+  nd_fifo #(.T(qp_event_t), .Depth(4)) u_events (
+    .clk, .rst, .in_valid((rx_gnt && effect.fatal) || respond_event), .in_ready(event_room),
+    .in_data(event_in), .out_valid(qp_event_valid), .out_ready(qp_event_ready), .out_data(qp_event),
+    .count(unused_events)
+  );
+  nd_fifo #(.T(completion_t), .Depth(4)) u_completions (
+    .clk, .rst, .in_valid(post_valid && post_ready && post.kind == PostReceive),
+    .in_ready(completion_room), .in_data(post.completion),
+    .out_valid(completion_valid), .out_ready(completion_ready), .out_data(completion),
+    .count(unused_completions)
+  );
+  nd_fifo #(.T(qp_t), .Depth(4)) u_reads (
+    .clk, .rst, .in_valid(post_valid && post_ready && post.kind == PostReadDone),
+    .in_ready(read_done_room), .in_data(post.qp),
+    .out_valid(read_done_valid), .out_ready(read_done_ready), .out_data(read_done_qp),
+    .count(unused_reads)
+  );
+
+  assign recv_cfg_addr    = {respond_qp, fetch_qp, rx_qp};
+  assign read_qp          = rx_qp;
+  assign next_psn_addr    = rx_qp;
+  assign set_error_valid  = (rx_gnt && effect.fatal) || respond_error;
+  assign set_error        = respond_error ? respond_qp : rx_qp;
+  assign invalidate_valid = rx_gnt && effect.invalidate;
+  assign invalidate       = effect.token;
+
+  always_ff @(posedge clk) begin
+    rx_event  <= rx_gnt;
+    rx_cause  <= effect.drop[4:0];
+    rx_octets <= rx.frame_len;
+    if (rst) rx_event <= 1'b0;
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk) if (!rst) a_one: assert ($onehot0(commit_gnt));
+`endif
+endmodule

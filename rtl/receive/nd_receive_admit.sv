@@ -1,0 +1,41 @@
+// Checks that come before the sequence of packets: steps 1 and 2 of "Receive: order of checks".
+//
+// Combinational. `state` is QpReset for a queue pair outside the table.
+module nd_receive_admit
+  import nd_pkg::*;
+  import nd_abi_pkg::*;
+  import nd_receive_pkg::*;
+(
+  input  port_t       own,
+  input  rx_desc_t    frame,
+  input  qp_state_e   state,
+  input  logic        failed,  // an earlier response was RxFatal
+  input  qp_recv_t    cfg,
+  output drop_cause_e cause
+);
+  // An IPv4 address as ::ffff:a.b.c.d, first octet in the lowest byte.
+  localparam logic [95:0] Mapped = {16'hFFFF, 80'd0};
+
+  op_t  op;
+  logic own_address, taken, unused;
+
+  assign unused = &{1'b0, frame, cfg, op};
+
+  always_comb begin
+    op = decode(frame.opcode);
+    own_address = frame.dst_mac == own.mac &&
+                  frame.dst_ip == (frame.ipv6 ? own.ipv6 : {own.ipv4, Mapped});
+    if (op.response) taken = state == QpRts && !failed;
+    else taken = state inside {QpRtr, QpRts};
+
+    cause = DropNone;
+    if (frame.drop != DropNone) cause = frame.drop;
+    else if (!own_address) cause = DropDestAddress;
+    else if (frame.dest_qpn < 24'd2 || state == QpReset) cause = DropQpn;
+    else if (frame.opcode[7:5] != 3'd0) cause = DropService;
+    else if (frame.opcode == OpAtomicAck) cause = DropUnsupported;
+    else if (!taken) cause = DropQpState;
+    else if (frame.ipv6 != cfg.ipv6 || frame.src_ip != cfg.remote_ip) cause = DropSourceAddress;
+    else if (frame.pkey[14:0] != 15'h7FFF) cause = DropPkey;
+  end
+endmodule

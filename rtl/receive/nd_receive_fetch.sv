@@ -1,0 +1,252 @@
+// Fetches posted receives ahead of their use: up to two entries of each queue pair are held.
+//
+// Queue pairs that may need a fetch are marked (by a doorbell, or when a receive was used) and served in
+// turn. `fetched` tells whether entry {qp, odd} is here; it is read without delay, the entry itself
+// one clock later. An entry leaves by `consumed`. A fetch on its way when the queue pair is cleared or
+// flushed is discarded when it arrives.
+module nd_receive_fetch
+  import nd_pkg::*;
+  import nd_abi_pkg::*;
+  import nd_receive_pkg::*;
+#(
+  // queue pairs
+  parameter int unsigned NumQp = 64,
+  // fetches on their way
+  parameter int unsigned Slots = 4
+) (
+  input  logic       clk,
+  input  logic       rst,
+
+  input  qp_state_e [NumQp-1:0] qp_states,
+  input  logic       clear,
+  input  qp_t        clear_qp,
+
+  input  logic       mark,         // more was posted
+  input  qp_t        mark_qp,
+  input  logic       consumed,     // receive `consumed_odd` was used, or flushed
+  input  qp_t        consumed_qp,
+  input  logic       consumed_odd,
+  input  logic       flushed,      // `consumed` is a flush
+
+  output qp_t        qp,           // lookups, data one clock later
+  input  idx_t       producer,
+  input  idx_t       consumer,
+  input  qp_recv_t   cfg,
+
+  output logic       fetch_valid,
+  input  logic       fetch_ready,
+  output fetch_req_t fetch,
+  input  logic       fetch_rsp_valid,
+  input  fetch_rsp_t fetch_rsp,
+
+  input  qp_t        read_qp,
+  input  logic       read_odd,
+  output logic       fetched,
+  output receive_t   receive
+);
+  localparam int unsigned QpBits   = $clog2(NumQp);
+  localparam int unsigned SlotBits = Slots > 1 ? $clog2(Slots) : 1;
+  typedef logic [QpBits-1:0] qp_bits_t;
+  typedef logic [SlotBits-1:0] slot_t;
+
+  typedef enum logic [2:0] {
+    Pick,
+    Look,
+    Wait,
+    Decide,
+    Send
+  } state_e;
+
+  typedef struct packed {
+    logic     busy;
+    logic     stale;
+    qp_bits_t qp;
+    logic     odd;
+  } flight_t;
+
+  state_e     state_q, state_d;
+  qp_bits_t   qp_q, qp_d;
+  idx_t       producer_q, producer_d, consumer_q, consumer_d, next_q, next_d;
+  qp_recv_t   cfg_q, cfg_d;
+  fetch_req_t req_q, req_d;
+  flight_t [Slots-1:0] flight_q, flight_d;
+  logic [NumQp-1:0]    work_q, work_d, work_gnt;
+  logic [2*NumQp-1:0]  filled_q, filled_d;
+  qp_bits_t            work_idx;
+  logic                pick;
+
+  logic       next_we;
+  idx_t       next_wdata;
+  idx_t       next_rdata[1];
+  qp_t        next_rqp[1];
+  slot_t      slot, slot_d, slot_q;
+  logic       slot_free;
+  idx_t       ring_index, ahead, behind;
+  logic       unused;
+
+  // the answer: registered, then with its sum
+  logic       rsp_valid_q, sum_valid_q;
+  slot_t      rsp_slot_q, sum_slot_q;
+  receive_t   rsp_q, sum_q;
+  rq_wqe_t    rsp_wqe;
+  sge_t       rsp_sge[4];
+  flight_t    landing;
+  logic       land;
+
+  assign unused = &{1'b0, fetch_rsp.tag, fetch_rsp.unit, fetch_rsp.last, fetch_rsp.error, cfg_q, rsp_q.sum,
+                     mark_qp, read_qp, landing.busy};
+
+  assign qp          = qp_t'(qp_q);
+  assign next_rqp[0] = qp_t'(qp_q);
+  assign fetch_valid = state_q == Send;
+  assign fetch       = req_q;
+  assign pick        = state_q == Pick && |work_q && !clear;
+
+  nd_rr_arb #(.N(NumQp)) u_pick (
+    .clk, .rst, .req(work_q), .advance(pick), .gnt(work_gnt), .gnt_idx(work_idx)
+  );
+  nd_receive_table #(.T(idx_t), .NumQp(NumQp), .Reads(1)) u_next (
+    .clk, .clear, .clear_qp, .we(next_we), .wqp(qp_t'(qp_q)), .wdata(next_wdata),
+    .rqp(next_rqp), .rdata(next_rdata)
+  );
+
+  always_comb begin
+    slot      = '0;
+    slot_free = 1'b0;
+    for (int unsigned i = 0; i < Slots; i++) begin
+      if (!flight_q[i].busy) begin
+        slot      = slot_t'(i);
+        slot_free = 1'b1;
+      end
+    end
+  end
+
+  assign ahead      = next_q - consumer_q;
+  assign behind     = consumer_q - next_q;
+  assign ring_index = next_q & ~(16'hFFFF << cfg_q.rq_log);
+
+  always_comb begin
+    state_d    = state_q;
+    qp_d       = qp_q;
+    producer_d = producer_q;
+    consumer_d = consumer_q;
+    next_d     = next_q;
+    cfg_d      = cfg_q;
+    req_d      = req_q;
+    slot_d     = slot_q;
+    work_d     = work_q;
+    next_we    = 1'b0;
+    next_wdata = next_q + 16'd1;
+    unique case (state_q)
+      Pick: begin
+        if (pick) begin
+          qp_d    = work_idx;
+          work_d  = work_q & ~work_gnt;
+          state_d = Look;
+        end
+      end
+      Look: state_d = Wait;
+      Wait: begin
+        producer_d = producer;
+        consumer_d = consumer;
+        next_d     = next_rdata[0];
+        cfg_d      = cfg;
+        state_d    = Decide;
+      end
+      Decide: begin
+        if (clear) begin
+          state_d = Decide;
+        end else if (!(qp_states[qp_q] inside {QpInit, QpRtr, QpRts})) begin
+          state_d = Pick;
+        end else if (ahead[15] && behind != '0) begin
+          // entries were flushed unfetched
+          next_we    = 1'b1;
+          next_wdata = consumer_q;
+          state_d    = Look;
+        end else if (next_q == producer_q || ahead >= 16'd2) begin
+          state_d = Pick;
+        end else if (slot_free) begin
+          next_we = 1'b1;
+          slot_d  = slot;
+          req_d   = '{addr: cfg_q.rq_base + {42'd0, ring_index, 6'd0}, units: 3'd1, tag: 8'(slot)};
+          state_d = Send;
+        end
+      end
+      Send: if (fetch_ready) state_d = Look;
+      default: state_d = Pick;
+    endcase
+    if (clear && qp_t'(qp_q) == clear_qp && state_q inside {Look, Wait, Decide}) state_d = Pick;
+    if (mark) work_d[mark_qp[QpBits-1:0]] = 1'b1;
+    if (consumed) work_d[consumed_qp[QpBits-1:0]] = 1'b1;
+    if (clear) work_d[clear_qp[QpBits-1:0]] = 1'b0;
+  end
+
+  assign rsp_wqe = fetch_rsp.data;
+  assign landing = flight_q[sum_slot_q];
+  assign land    = sum_valid_q && !landing.stale && !(clear && qp_t'(landing.qp) == clear_qp);
+
+  always_comb begin
+    flight_d = flight_q;
+    filled_d = filled_q;
+    if (state_q == Decide && state_d == Send) begin
+      flight_d[slot_d] = '{busy: 1'b1, stale: 1'b0, qp: qp_q, odd: next_q[0]};
+    end
+    if (sum_valid_q) flight_d[sum_slot_q].busy = 1'b0;
+    if (land) filled_d[{landing.qp, landing.odd}] = 1'b1;
+    if (consumed) filled_d[{consumed_qp[QpBits-1:0], consumed_odd}] = 1'b0;
+    for (int unsigned i = 0; i < Slots; i++) begin
+      if (clear && qp_t'(flight_q[i].qp) == clear_qp) flight_d[i].stale = 1'b1;
+      if (consumed && flushed && qp_t'(flight_q[i].qp) == consumed_qp) flight_d[i].stale = 1'b1;
+    end
+    if (clear) begin
+      filled_d[{clear_qp[QpBits-1:0], 1'b0}] = 1'b0;
+      filled_d[{clear_qp[QpBits-1:0], 1'b1}] = 1'b0;
+    end
+    for (int unsigned i = 0; i < 4; i++) rsp_sge[i] = rsp_q.sge[i];
+  end
+
+  always_ff @(posedge clk) begin
+    state_q     <= state_d;
+    qp_q        <= qp_d;
+    producer_q  <= producer_d;
+    consumer_q  <= consumer_d;
+    next_q      <= next_d;
+    cfg_q       <= cfg_d;
+    req_q       <= req_d;
+    slot_q      <= slot_d;
+    work_q      <= work_d;
+    flight_q    <= flight_d;
+    filled_q    <= filled_d;
+    rsp_valid_q <= fetch_rsp_valid;
+    rsp_slot_q  <= fetch_rsp.tag[SlotBits-1:0];
+    rsp_q.sge   <= {rsp_wqe.sge3, rsp_wqe.sge2, rsp_wqe.sge1, rsp_wqe.sge0};
+    rsp_q.sum   <= '0;
+    sum_valid_q <= rsp_valid_q;
+    sum_slot_q  <= rsp_slot_q;
+    sum_q.sge   <= rsp_q.sge;
+    sum_q.sum   <= (34'(rsp_sge[0].length) + 34'(rsp_sge[1].length)) +
+                   (34'(rsp_sge[2].length) + 34'(rsp_sge[3].length));
+    if (rst) begin
+      state_q     <= Pick;
+      work_q      <= '0;
+      flight_q    <= '0;
+      filled_q    <= '0;
+      rsp_valid_q <= 1'b0;
+      sum_valid_q <= 1'b0;
+    end
+  end
+
+  assign fetched = filled_q[{read_qp[QpBits-1:0], read_odd}];
+  nd_ram #(.T(receive_t), .Depth(2 * NumQp)) u_receives (
+    .clk, .we(land), .waddr({landing.qp, landing.odd}), .wdata(sum_q),
+    .raddr({read_qp[QpBits-1:0], read_odd}), .rdata(receive)
+  );
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk) begin
+    if (!rst) begin
+      a_known: assert (!fetch_rsp_valid || flight_q[fetch_rsp.tag[SlotBits-1:0]].busy);
+    end
+  end
+`endif
+endmodule

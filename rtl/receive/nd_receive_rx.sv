@@ -1,0 +1,292 @@
+// Judges received frames, one commit record each, in order of arrival.
+//
+// One frame at a time goes through lookup, comparisons and token checks; then its effect is a register
+// and the module asks for the grant. A moved epoch, or an action that touched the same queue pair
+// meanwhile (`touched`, or any answer that left while there was no place), starts it over. Payload is
+// not waited for: the next frame is judged while `nd_receive_place` and the DMA writer still work.
+// `effect` is meant when `commit_gnt` is high.
+module nd_receive_rx
+  import nd_pkg::*;
+  import nd_abi_pkg::*;
+  import nd_receive_pkg::*;
+#(
+  // queue pairs
+  parameter int unsigned NumQp = 64,
+  // reads outstanding per queue pair
+  parameter int unsigned MaxRead = 4,
+  localparam int unsigned SlotBits = MaxRead > 1 ? $clog2(MaxRead) : 1
+) (
+  input  logic       clk,
+  input  logic       rst,
+
+  input  port_t      own,
+  input  qp_state_e [NumQp-1:0] qp_states,
+  input  logic [7:0] epoch,
+  input  logic       pause,
+  input  logic       hold,
+  input  qp_t        hold_qp,
+  input  logic       touched,
+  input  qp_t        touched_qp,
+  input  logic       answered,   // an answer left its place
+  input  qp_t        answered_qp,
+  input  logic       full,       // no place for an answer
+
+  input  logic       frame_valid,
+  output logic       frame_ready,
+  input  rx_desc_t   frame,
+
+  // lookups of `qp`, data one clock later
+  output qp_t        qp,
+  input  qp_recv_t   cfg,
+  input  responder_t responder,
+  input  requester_t requester,
+  input  idx_t       producer,
+  input  idx_t       consumer,
+  input  logic       fetched,
+  input  logic [7:0] reads_done,
+  input  psn_t       next_psn,
+  output logic       receive_odd,  // which receive of the queue pair
+  input  receive_t   receive,
+  output logic [SlotBits-1:0] read_slot,
+  input  read_t      read,
+  input  logic [7:0] reads_started,
+
+  output logic           tr_req_valid,
+  input  logic           tr_req_ready,
+  output translate_req_t tr_req,
+  input  logic           tr_rsp_valid,
+  output logic           tr_rsp_ready,
+  input  translate_rsp_t tr_rsp,
+
+  output logic       chunk_valid,
+  input  logic       chunk_ready,
+  output chunk_t     chunk,
+  output logic       chunk_keep,
+  output logic       chunk_discard,
+
+  input  logic       room,         // for the job, the acknowledge and the event
+  output logic       commit_req,
+  output commit_t    commit_record,
+  input  logic       commit_gnt,
+  output effect_t    effect,
+  output idx_t       effect_consumer
+);
+  typedef enum logic [3:0] {
+    Idle,
+    Look,    // contexts come
+    Admit,
+    Fetch,   // the receive or the open read comes
+    Compare,
+    Order,
+    Plan,
+    Walk,
+    Effect,
+    Ready,
+    Drain    // starts over when no translation is outstanding
+  } state_e;
+
+  state_e      state_q, state_d;
+  logic [7:0]  epoch_q, epoch_d;
+  logic        dirty_q, dirty_d, restart;
+  qp_recv_t    cfg_q, cfg_d;
+  responder_t  responder_q, responder_d;
+  requester_t  requester_q, requester_d;
+  idx_t        producer_q, producer_d, consumer_q, consumer_d;
+  logic        fetched_q, fetched_d;
+  logic [7:0]  reads_done_q, reads_done_d, started_q, started_d;
+  psn_t        next_q, next_d;
+  receive_t    receive_q, receive_d;
+  read_t       read_q, read_d;
+  drop_cause_e cause_q, cause_d, cause;
+  plan_t       plan_q, plan_d, plan_request, plan_response;
+  effect_t     effect_q, effect_d;
+  qp_state_e   qp_state;
+  op_t         op;
+  psn_t        expected, count, x;
+  logic        final_one;
+
+  logic           walk_start, walk_busy, walk_done;
+  logic           walked_q, walked_d;  // the last walk was for this frame
+  walk_e          walk_failed;
+  translate_req_t whole_req;
+  sge_t [3:0]     sge;
+  logic [2:0]     element, end_element;
+  logic [31:0]    offset, end_offset;
+  logic [5:0]     chunks;
+  use_e           piece_use;
+  logic           unused;
+
+  assign unused = &{1'b0, op, cfg_q};
+
+  localparam int unsigned QpBits = $clog2(NumQp);
+
+  assign qp          = frame.dest_qpn[15:0];
+  assign qp_state    = 32'(frame.dest_qpn) < NumQp ? qp_states[qp[QpBits-1:0]] : QpReset;
+  assign op          = decode(frame.opcode);
+  assign receive_odd = consumer_q[0];
+  assign read_slot   = requester_q.reads[SlotBits-1:0];
+  assign restart     = (dirty_q || epoch != epoch_q) && !(state_q inside {Idle, Drain});
+
+  assign commit_req      = state_q == Ready && !dirty_q && epoch == epoch_q && room && !pause &&
+                           !(hold && hold_qp == qp);
+  assign commit_record      = effect_q.rec;
+  assign effect          = effect_q;
+  assign effect_consumer = consumer_q;
+  assign frame_ready     = commit_gnt;
+  assign chunk_keep      = commit_gnt && effect_q.keep;
+  assign chunk_discard   = (commit_gnt && !effect_q.keep) || restart || state_q == Drain;
+
+  nd_receive_admit u_admit (
+    .own, .frame, .state(qp_state), .failed(requester_q.failed), .cfg(cfg_q), .cause
+  );
+  nd_receive_request u_request (
+    .clk, .frame, .cfg(cfg_q), .state(responder_q), .posted(producer_q != consumer_q),
+    .fetched(fetched_q), .capacity(receive_q.sum), .reads_done(reads_done_q), .full,
+    .plan(plan_request), .expected, .count
+  );
+  nd_receive_response u_response (
+    .clk, .frame, .cfg(cfg_q), .state(requester_q), .next(next_q), .started(started_q),
+    .read_psn(read_q.psn), .read_len(read_q.len), .plan(plan_response), .x, .final_one
+  );
+  nd_receive_walk u_walk (
+    .clk, .rst, .start(walk_start), .stop(restart), .busy(walk_busy), .done(walk_done),
+    .whole(plan_d.whole), .whole_req, .pieces(plan_d.pieces), .piece_use, .sge, .element, .offset,
+    .bytes(frame.len), .invalidate(plan_q.invalidate), .invalidate_token(frame.ieth), .pd(cfg_q.pd),
+    .failed(walk_failed), .end_element, .end_offset, .chunks,
+    .tr_req_valid, .tr_req_ready, .tr_req, .tr_rsp_valid, .tr_rsp_ready, .tr_rsp,
+    .chunk_valid, .chunk_ready, .chunk
+  );
+  nd_receive_effect u_effect (
+    .frame, .cause(cause_q), .plan(plan_q), .expected, .count, .x, .final_one,
+    .responder(responder_q), .requester(requester_q), .consumer(consumer_q), .read(read_q),
+    .failed(walked_q ? walk_failed : WalkPassed), .end_element, .end_offset,
+    .chunks(walked_q ? chunks : '0), .effect(effect_d)
+  );
+
+  // What the walk goes over: the elements of a read or a receive, or the range of a write as one.
+  always_comb begin
+    whole_req = '{token: frame.token, va: frame.va, len: frame.dma_len,
+                  kind: op.read ? UseRemoteRead : UseRemoteWrite, pd: cfg_q.pd, check_only: 1'b1};
+    piece_use = UseLocalWrite;
+    sge       = receive_q.sge;
+    element   = op.starts ? '0 : responder_q.element;
+    offset    = op.starts ? '0 : responder_q.offset;
+    if (op.response) begin
+      sge     = read_q.sge;
+      element = requester_q.element;
+      offset  = requester_q.offset;
+    end else if (op.write) begin
+      piece_use = UseRemoteWrite;
+      element   = '0;
+      offset    = '0;
+      sge[0].token   = op.starts ? frame.token : responder_q.token;
+      sge[0].address = op.starts ? frame.va : responder_q.va;
+      sge[0].length  = op.starts ? frame.dma_len : responder_q.remaining;
+    end
+  end
+
+  always_comb begin
+    state_d      = state_q;
+    epoch_d      = epoch_q;
+    cfg_d        = cfg_q;
+    responder_d  = responder_q;
+    requester_d  = requester_q;
+    producer_d   = producer_q;
+    consumer_d   = consumer_q;
+    fetched_d    = fetched_q;
+    reads_done_d = reads_done_q;
+    next_d       = next_q;
+    receive_d    = receive_q;
+    read_d       = read_q;
+    started_d    = started_q;
+    cause_d      = cause_q;
+    plan_d       = plan_q;
+    walk_start   = 1'b0;
+    walked_d     = walked_q;
+    dirty_d      = dirty_q || (touched && touched_qp == qp) || (answered && (answered_qp == qp || full));
+    unique case (state_q)
+      Idle: begin
+        epoch_d = epoch;
+        dirty_d = (touched && touched_qp == qp) || (answered && (answered_qp == qp || full));
+        if (frame_valid) state_d = Look;
+      end
+      Look: begin
+        cfg_d        = cfg;
+        responder_d  = responder;
+        requester_d  = requester;
+        producer_d   = producer;
+        consumer_d   = consumer;
+        reads_done_d = reads_done;
+        next_d       = next_psn;
+        state_d      = Admit;
+      end
+      Admit: begin
+        cause_d   = cause;
+        fetched_d = fetched;  // before the entry is read
+        state_d   = Fetch;
+      end
+      Fetch: begin
+        receive_d = receive;
+        read_d    = read;
+        started_d = reads_started;
+        state_d   = Compare;
+      end
+      Compare: state_d = Order;
+      Order: state_d = Plan;
+      Plan: begin
+        plan_d  = op.response ? plan_response : plan_request;
+        state_d = Effect;
+        walked_d = 1'b0;
+        if (cause_q == DropNone) begin
+          if (plan_d.retry) begin
+            state_d = Idle;
+          end else if (plan_d.whole || plan_d.pieces || plan_d.invalidate) begin
+            walk_start = !restart;
+            walked_d   = 1'b1;
+            state_d    = Walk;
+          end
+        end else begin
+          plan_d.result = RxAccept;
+        end
+      end
+      Walk: if (walk_done) state_d = Effect;
+      Effect: state_d = Ready;
+      Ready: if (commit_gnt) state_d = Idle;
+      Drain: if (!walk_busy) state_d = Idle;
+      default: state_d = Idle;
+    endcase
+    if (restart) state_d = Drain;
+  end
+
+  always_ff @(posedge clk) begin
+    state_q      <= state_d;
+    epoch_q      <= epoch_d;
+    dirty_q      <= dirty_d;
+    cfg_q        <= cfg_d;
+    responder_q  <= responder_d;
+    requester_q  <= requester_d;
+    producer_q   <= producer_d;
+    consumer_q   <= consumer_d;
+    fetched_q    <= fetched_d;
+    reads_done_q <= reads_done_d;
+    next_q       <= next_d;
+    receive_q    <= receive_d;
+    read_q       <= read_d;
+    started_q    <= started_d;
+    cause_q      <= cause_d;
+    plan_q       <= plan_d;
+    walked_q     <= walked_d;
+    if (state_q == Effect) effect_q <= effect_d;
+    if (rst) state_q <= Idle;
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk) begin
+    if (!rst) begin
+      a_grant: assert (!commit_gnt || commit_req);
+      a_frame: assert (state_q == Idle || frame_valid);
+      a_place: assert (!commit_gnt || !effect_q.reserve || !full);
+    end
+  end
+`endif
+endmodule
