@@ -104,15 +104,17 @@ module nd_wire_rx
   rx_verdict_t verdict;
 
   nd_wire_rx_parse u_parse (
-    .clk, .rst, .in_valid(a_valid), .in_word(a_word), .in_kind(a_kind), .in_mac(a_mac),
-    .in_len(a_len), .valid(c_valid), .first, .last, .bad, .data, .index, .inside_ip, .frame_len, .fields,
-    .flags, .end_lane,
-    .sum_low, .sum_high, .sum_ip, .sum_udp, .udp_len, .udp_checked, .len, .start, .shifted
+    .clk, .rst,
+    .in_valid(a_valid), .in_word(a_word), .in_kind(a_kind), .in_mac(a_mac), .in_len(a_len),
+    .valid(c_valid), .first, .last, .bad, .data, .index, .inside_ip, .frame_len, .fields, .flags,
+    .end_lane, .sum_low, .sum_high, .sum_ip, .sum_udp, .udp_len, .udp_checked, .len, .start,
+    .shifted
   );
 
   nd_wire_rx_verdict u_verdict (
-    .clk, .rst, .valid(c_valid), .first, .last, .bad, .data, .inside_ip, .frame_len, .ipv6(fields.ipv6), .flags, .end_lane,
-    .sum_low, .sum_high, .sum_ip, .sum_udp, .udp_len, .udp_checked, .len,
+    .clk, .rst,
+    .valid(c_valid), .first, .last, .bad, .data, .inside_ip, .frame_len, .ipv6(fields.ipv6), .flags,
+    .end_lane, .sum_low, .sum_high, .sum_ip, .sum_udp, .udp_len, .udp_checked, .len,
     .out_valid(verdict_valid), .out(verdict)
   );
 

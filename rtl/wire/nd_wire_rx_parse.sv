@@ -104,6 +104,11 @@ module nd_wire_rx_parse
   logic [1:0]  sum_ip_q, sum_ip_d, sum_udp_q, sum_udp_d;
   logic [63:0] transport;            // the word that starts at a multiple of 8 behind the IP header
   logic [3:0]  step;                 // index of that word, from 1
+  logic        solicited;            // the BTH's first bytes
+  logic [1:0]  pad;
+  logic [3:0]  tver;
+  logic [7:0]  opcode;
+  logic        unused_migration;
 
   always_comb begin
     // The fields not covered by the ICRC.
@@ -132,6 +137,8 @@ module nd_wire_rx_parse
 
     transport = b_ipv6_q ? b_word_q.data : {b_word_q.data[31:0], before_q};
     step      = |b_index_q[13:4] ? 4'd0 : b_index_q[3:0] - (b_ipv6_q ? 4'd4 : 4'd2);
+    {solicited, unused_migration, pad, tver, opcode} = b_ipv6_q ? b_word_q.data[15:0]
+                                                         : b_word_q.data[47:32];
     c_there_d = {b_index_q, 3'b000} + 17'(b_word_q.bytes);
   end
 
@@ -177,6 +184,13 @@ module nd_wire_rx_parse
         {1'b1, 14'd4}: fields_q.dst_ip[127:64] <= b_word_q.data;
         default: ;
       endcase
+      // The first bytes of the BTH at once: the place of the payload hangs on them.
+      if (b_index_q == (b_ipv6_q ? 14'd6 : 14'd3)) begin
+        fields_q.opcode    <= opcode;
+        fields_q.solicited <= solicited;
+        fields_q.pad       <= pad;
+        tver_q             <= tver;
+      end
       case (step)
         4'd1: begin
           port_q    <= swap16(transport[31:16]);
@@ -184,12 +198,8 @@ module nd_wire_rx_parse
           udp_sum_q <= transport[63:48];
         end
         4'd2: begin
-          fields_q.opcode    <= transport[7:0];
-          fields_q.solicited <= transport[15];
-          fields_q.pad       <= transport[13:12];
-          tver_q             <= transport[11:8];
-          fields_q.pkey      <= swap16(transport[31:16]);
-          fields_q.dest_qpn  <= swap24(transport[63:40]);
+          fields_q.pkey     <= swap16(transport[31:16]);
+          fields_q.dest_qpn <= swap24(transport[63:40]);
         end
         4'd3: begin
           fields_q.ack_req   <= transport[7];

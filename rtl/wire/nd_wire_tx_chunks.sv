@@ -47,7 +47,8 @@ module nd_wire_tx_chunks
 
   nd_fifo_reg #(.T(order_t), .Depth(Depth)) u_orders (
     .clk, .rst, .in_valid(order_valid), .in_ready(order_ready),
-    .in_data({order_respond, order_chunks}), .out_valid(have), .out_ready(done), .out_data(order), .count(unused_count)
+    .in_data({order_respond, order_chunks}), .out_valid(have), .out_ready(done), .out_data(order),
+    .count(unused_count)
   );
 
   always_comb begin

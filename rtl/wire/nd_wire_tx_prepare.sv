@@ -38,10 +38,11 @@ module nd_wire_tx_prepare
   logic [16:0] peer_q, peer_d;
   logic [19:0] sum_q, sum_d;
   logic [16:0] fold_q, fold_d;
-  logic [12:0] body;                // extension headers, payload and pad
-  logic [4:0]  ext_bytes;
-  logic [6:0]  headers;             // bytes of the datagram before the payload
-  logic [12:0] before_icrc;
+  // In units of four bytes:
+  logic [2:0]  ext;
+  logic [10:0] body;                // extension headers, payload and pad
+  logic [4:0]  headers;             // all before the payload
+  logic [10:0] before_icrc;
 
   assign addr_cfg_addr = desc.qp;
   assign desc_ready    = state_q == Idle;
@@ -68,7 +69,7 @@ module nd_wire_tx_prepare
     before_icrc = body + (job_q.addr.ipv6 ? 11'd15 : 11'd10);
 
     // IPv4 header checksum. Identification 0, don't fragment.
-    own_d  = 18'(16'h4500 + 16'h4000 + 16'h0011)
+    own_d  = 18'h08511  // version and length, DF, protocol
            + 18'(swap16(own_ipv4[15:0])) + 18'(swap16(own_ipv4[31:16]));
     part_d = own_q + 18'(job_q.addr.traffic_class) + {2'b00, job_q.addr.hop_limit, 8'd0};
     peer_d = {1'b0, swap16(job_q.addr.remote_ip[111:96])}
