@@ -1,0 +1,185 @@
+// Room `complete`: writes completion entries, takes doorbells and arms of completion queues, fires events.
+//
+// Sources are served in turn, each in its order: completions and queue-pair events of `send` [0] and
+// `receive` [1], and doorbells. One at a time goes through the lookup of its queue pair's completion queue
+// (under an epoch), that queue's state, and the step; then it asks for the grant. `cq_wr` clears a queue;
+// nothing is decided from then until the table write was granted (`context_done`).
+module nd_complete
+  import nd_pkg::*;
+  import nd_abi_pkg::*;
+  import nd_complete_pkg::*;
+#(
+  // completion queues, a power of two
+  parameter int unsigned NumCq = 64
+) (
+  input  logic              clk,
+  input  logic              rst,
+
+  // send, receive
+  input  logic [1:0]        completion_valid,
+  output logic [1:0]        completion_ready,
+  input  completion_t [1:0] completion,
+  input  logic [1:0]        qp_event_valid,
+  output logic [1:0]        qp_event_ready,
+  input  qp_t [1:0]         qp_event_qp,
+  input  status_e [1:0]     qp_event_status,
+
+  // host
+  input  logic              cq_db_valid,
+  output logic              cq_db_ready,
+  input  doorbell_t         cq_db,
+  output logic              cpl_valid,
+  input  logic              cpl_ready,
+  output cpl_write_t        cpl,
+
+  // context
+  input  logic [7:0]        epoch,
+  input  logic              cq_wr_valid,
+  output logic              cq_wr_ready,
+  input  logic [15:0]       cq_wr_index,
+  input  cq_context_t       cq_wr,
+  input  logic              context_done,
+  output qp_t               cq_cfg_addr,
+  input  qp_cq_t            cq_cfg,
+  output logic              commit_req,
+  output commit_t           commit_record,
+  input  logic              commit_gnt
+);
+  if (NumCq < 2 || NumCq > 16384 || (NumCq & (NumCq - 1)) != 0) begin : g_check
+    $error("%m: NumCq must be a power of two, 2 to 16384");
+  end
+  localparam int unsigned CqBits = $clog2(NumCq);
+  typedef logic [CqBits-1:0] cq_bits_t;
+
+  typedef enum logic [2:0] {
+    Idle,
+    Config,  // the queue pair's completion queues come
+    Look,
+    Load,    // the queue's state comes
+    Step,
+    Ready,
+    Held     // a queue was cleared, its table write is not granted yet
+  } state_e;
+
+  state_e      state_q, state_d;
+  logic [4:0]  req, gnt, source_q, source_d;  // {doorbell, events, completions}
+  logic [2:0]  unused_idx;
+  logic [7:0]  epoch_q, epoch_d;
+  logic [15:0] cq_q, cq_d;
+  ring_t       ring, ring_q, ring_d, ring_wdata;
+  queue_t      queue, queue_q, queue_d, queue_wdata, queue_next, queue_next_q;
+  logic        queue_we, queue_we_q, ring_we, table_we;
+  commit_t     rec, rec_q;
+  logic        out_valid, out_valid_q, out_room, moved;
+  cpl_write_t  out, out_q;
+  what_e       what;
+  completion_t picked, source_completion;
+  logic        unused;
+  logic [2:0]  unused_count;
+
+  assign unused = &{1'b0, cq_wr, picked, cq_wr_index, unused_idx};
+
+  assign req = {cq_db_valid, qp_event_valid, completion_valid};
+  nd_rr_arb #(.N(5)) u_turn (
+    .clk, .rst, .req, .advance(state_q == Idle && state_d != Held), .gnt, .gnt_idx(unused_idx)
+  );
+
+  assign picked            = completion[gnt[1]];
+  assign source_completion = completion[source_q[1]];
+  assign cq_cfg_addr       = picked.qp;
+  assign what              = source_q[4] ? DoDoorbell : |source_q[3:2] ? DoEvent : DoEntry;
+  assign moved             = what == DoEntry && epoch != epoch_q;
+  assign commit_req        = state_q == Ready && !moved && out_room;
+  assign commit_record     = rec_q;
+  assign cq_wr_ready       = state_q == Held;
+  assign ring_we           = state_q == Idle && cq_wr_valid;
+  assign table_we          = ring_we || (commit_gnt && queue_we_q);
+  assign {cq_db_ready, qp_event_ready, completion_ready} = commit_gnt ? source_q : '0;
+
+  always_comb begin
+    ring_wdata.valid    = cq_wr.valid;
+    ring_wdata.log_size = cq_wr.log_size;
+    ring_wdata.base     = cq_wr.base;
+    queue_wdata         = ring_we ? '0 : queue_next_q;
+  end
+
+  nd_ram #(.T(ring_t), .Depth(NumCq)) u_ring (
+    .clk, .we(ring_we), .waddr(cq_bits_t'(cq_wr_index)), .wdata(ring_wdata),
+    .raddr(cq_bits_t'(cq_q)), .rdata(ring)
+  );
+  nd_ram #(.T(queue_t), .Depth(NumCq)) u_queue (
+    .clk, .we(table_we), .waddr(cq_bits_t'(ring_we ? cq_wr_index : cq_q)), .wdata(queue_wdata),
+    .raddr(cq_bits_t'(cq_q)), .rdata(queue)
+  );
+  nd_complete_step u_step (
+    .what, .cq(cq_q), .known(32'(cq_q) < NumCq), .ring(ring_q), .queue(queue_q),
+    .completion(source_completion), .doorbell(cq_db),
+    .event_qp(qp_event_qp[source_q[3]]), .event_status(qp_event_status[source_q[3]]),
+    .queue_we, .queue_next, .rec, .out_valid, .out
+  );
+  nd_fifo #(.T(cpl_write_t), .Depth(4)) u_out (
+    .clk, .rst, .in_valid(commit_gnt && out_valid_q), .in_ready(out_room), .in_data(out_q),
+    .out_valid(cpl_valid), .out_ready(cpl_ready), .out_data(cpl), .count(unused_count)
+  );
+
+  always_comb begin
+    state_d  = state_q;
+    source_d = source_q;
+    epoch_d  = epoch_q;
+    cq_d     = cq_q;
+    ring_d   = ring_q;
+    queue_d  = queue_q;
+    unique case (state_q)
+      Idle: begin
+        epoch_d  = epoch;
+        source_d = gnt;
+        cq_d     = cq_db.number;
+        if (cq_wr_valid) state_d = Held;
+        else if (gnt[4]) state_d = Look;
+        else if (|gnt[3:2]) state_d = Step;
+        else if (|gnt[1:0]) state_d = Config;
+      end
+      Config: begin
+        cq_d    = source_completion.receive ? cq_cfg.recv_cq : cq_cfg.send_cq;
+        state_d = Look;
+      end
+      Look: state_d = Load;
+      Load: begin
+        ring_d  = ring;
+        queue_d = queue;
+        state_d = Step;
+      end
+      Step: state_d = Ready;
+      Ready: if (commit_gnt || moved) state_d = Idle;
+      Held: if (context_done) state_d = Idle;
+      default: state_d = Idle;
+    endcase
+  end
+
+  always_ff @(posedge clk) begin
+    state_q  <= state_d;
+    source_q <= source_d;
+    epoch_q  <= epoch_d;
+    cq_q     <= cq_d;
+    ring_q   <= ring_d;
+    queue_q  <= queue_d;
+    if (state_q == Step) begin
+      queue_we_q   <= queue_we;
+      queue_next_q <= queue_next;
+      rec_q        <= rec;
+      out_valid_q  <= out_valid;
+      out_q        <= out;
+    end
+    if (rst) state_q <= Idle;
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk) begin
+    if (!rst) begin
+      a_grant:  assert (!commit_gnt || commit_req);
+      a_source: assert (state_q inside {Idle, Held} || (source_q & req) == source_q);
+      a_cq_wr:  assert (!cq_wr_valid || 32'(cq_wr_index) < NumCq);
+    end
+  end
+`endif
+endmodule

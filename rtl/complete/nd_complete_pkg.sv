@@ -1,0 +1,45 @@
+// Records inside the room `complete`.
+package nd_complete_pkg;
+  import nd_pkg::*;
+  import nd_abi_pkg::*;
+
+  // Present arm, in order of strength, so that the stronger of two is the greater.
+  typedef enum logic [1:0] {
+    HeldNone,
+    HeldErrors,
+    HeldSolicited,
+    HeldAny
+  } held_e;
+
+  // What the context says of a completion queue.
+  typedef struct packed {
+    logic       valid;
+    logic [4:0] log_size;
+    addr_t      base;
+  } ring_t;
+
+  // Run-time state of a completion queue; all zero when its context is written.
+  typedef struct packed {
+    idx_t  producer;
+    idx_t  consumer;
+    idx_t  notable;  // index after the last solicited or error entry
+    held_e held;
+    logic  dead;     // overrun
+  } queue_t;
+
+  // What is to be done.
+  typedef enum logic [1:0] {
+    DoEntry,
+    DoDoorbell,  // or arm
+    DoEvent
+  } what_e;
+
+  function automatic held_e held_of(arm_e arm);
+    unique case (arm)
+      ArmErrors:    return HeldErrors;
+      ArmSolicited: return HeldSolicited;
+      ArmAny:       return HeldAny;
+      default:      return HeldNone;
+    endcase
+  endfunction
+endpackage
