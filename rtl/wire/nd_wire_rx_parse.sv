@@ -64,8 +64,9 @@ module nd_wire_rx_parse
     end
     left_d = |rest[16:3] ? rest - 17'd8 : '0;
     b_word_d = in_word;
-    // The first word is taken whole: a datagram that ends in it is refused anyway.
-    if (!in_word.first && !(|left_q[16:3])) begin
+    // The first words are taken whole, so that the checksum of the header is right also if the length
+    // is shorter than it: such a datagram is refused anyway.
+    if (b_index_d > 14'd2 && !(|left_q[16:3])) begin
       b_word_d.data = in_word.data & lanes_below({1'b0, left_q[2:0]});
     end
   end
