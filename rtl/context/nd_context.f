@@ -1,0 +1,11 @@
+rtl/abi/nd_abi_pkg.sv
+rtl/nd_pkg.sv
+rtl/lib/nd_ram.sv
+rtl/lib/nd_rr_arb.sv
+rtl/lib/nd_fifo_reg.sv
+rtl/lib/nd_fifo_commit.sv
+rtl/lib/nd_fifo.sv
+rtl/context/nd_commit.sv
+rtl/context/nd_tables.sv
+rtl/context/nd_translate.sv
+rtl/context/nd_context.sv
