@@ -240,12 +240,30 @@ module nd_regs (
         logic MAC_LO;
         logic MAC_HI;
         logic IPV4;
-        logic IPV6[4];
+        logic IPV6_0;
+        logic IPV6_1;
+        logic IPV6_2;
+        logic IPV6_3;
         logic CTX_INDEX;
         logic CTX_COMMAND;
         logic CTX_STATUS;
         logic QP_STATE;
-        logic CTX_DATA[16];
+        logic CTX_DATA_0;
+        logic CTX_DATA_1;
+        logic CTX_DATA_2;
+        logic CTX_DATA_3;
+        logic CTX_DATA_4;
+        logic CTX_DATA_5;
+        logic CTX_DATA_6;
+        logic CTX_DATA_7;
+        logic CTX_DATA_8;
+        logic CTX_DATA_9;
+        logic CTX_DATA_10;
+        logic CTX_DATA_11;
+        logic CTX_DATA_12;
+        logic CTX_DATA_13;
+        logic CTX_DATA_14;
+        logic CTX_DATA_15;
         logic DB_SQ;
         logic DB_RQ;
         logic DB_CQ;
@@ -253,8 +271,10 @@ module nd_regs (
         logic DROP;
         logic RX_FRAMES;
         logic TX_FRAMES;
-        logic RX_OCTETS[2];
-        logic TX_OCTETS[2];
+        logic RX_OCTETS_LO;
+        logic RX_OCTETS_HI;
+        logic TX_OCTETS_LO;
+        logic TX_OCTETS_HI;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
     logic decoded_err;
@@ -285,17 +305,31 @@ module nd_regs (
         decoded_reg_strb.MAC_LO = cpuif_req_masked & (cpuif_addr == 10'h28);
         decoded_reg_strb.MAC_HI = cpuif_req_masked & (cpuif_addr == 10'h2c);
         decoded_reg_strb.IPV4 = cpuif_req_masked & (cpuif_addr == 10'h30);
-        for(int i0=0; i0<4; i0++) begin
-            decoded_reg_strb.IPV6[i0] = cpuif_req_masked & (cpuif_addr == 10'h40 + (10)'(i0) * 10'h4);
-        end
+        decoded_reg_strb.IPV6_0 = cpuif_req_masked & (cpuif_addr == 10'h40);
+        decoded_reg_strb.IPV6_1 = cpuif_req_masked & (cpuif_addr == 10'h44);
+        decoded_reg_strb.IPV6_2 = cpuif_req_masked & (cpuif_addr == 10'h48);
+        decoded_reg_strb.IPV6_3 = cpuif_req_masked & (cpuif_addr == 10'h4c);
         decoded_reg_strb.CTX_INDEX = cpuif_req_masked & (cpuif_addr == 10'h50);
         decoded_reg_strb.CTX_COMMAND = cpuif_req_masked & (cpuif_addr == 10'h54) & cpuif_req_is_wr;
         is_external |= cpuif_req_masked & (cpuif_addr == 10'h54) & cpuif_req_is_wr;
         decoded_reg_strb.CTX_STATUS = cpuif_req_masked & (cpuif_addr == 10'h58) & !cpuif_req_is_wr;
         decoded_reg_strb.QP_STATE = cpuif_req_masked & (cpuif_addr == 10'h5c) & !cpuif_req_is_wr;
-        for(int i0=0; i0<16; i0++) begin
-            decoded_reg_strb.CTX_DATA[i0] = cpuif_req_masked & (cpuif_addr == 10'h80 + (10)'(i0) * 10'h4);
-        end
+        decoded_reg_strb.CTX_DATA_0 = cpuif_req_masked & (cpuif_addr == 10'h80);
+        decoded_reg_strb.CTX_DATA_1 = cpuif_req_masked & (cpuif_addr == 10'h84);
+        decoded_reg_strb.CTX_DATA_2 = cpuif_req_masked & (cpuif_addr == 10'h88);
+        decoded_reg_strb.CTX_DATA_3 = cpuif_req_masked & (cpuif_addr == 10'h8c);
+        decoded_reg_strb.CTX_DATA_4 = cpuif_req_masked & (cpuif_addr == 10'h90);
+        decoded_reg_strb.CTX_DATA_5 = cpuif_req_masked & (cpuif_addr == 10'h94);
+        decoded_reg_strb.CTX_DATA_6 = cpuif_req_masked & (cpuif_addr == 10'h98);
+        decoded_reg_strb.CTX_DATA_7 = cpuif_req_masked & (cpuif_addr == 10'h9c);
+        decoded_reg_strb.CTX_DATA_8 = cpuif_req_masked & (cpuif_addr == 10'ha0);
+        decoded_reg_strb.CTX_DATA_9 = cpuif_req_masked & (cpuif_addr == 10'ha4);
+        decoded_reg_strb.CTX_DATA_10 = cpuif_req_masked & (cpuif_addr == 10'ha8);
+        decoded_reg_strb.CTX_DATA_11 = cpuif_req_masked & (cpuif_addr == 10'hac);
+        decoded_reg_strb.CTX_DATA_12 = cpuif_req_masked & (cpuif_addr == 10'hb0);
+        decoded_reg_strb.CTX_DATA_13 = cpuif_req_masked & (cpuif_addr == 10'hb4);
+        decoded_reg_strb.CTX_DATA_14 = cpuif_req_masked & (cpuif_addr == 10'hb8);
+        decoded_reg_strb.CTX_DATA_15 = cpuif_req_masked & (cpuif_addr == 10'hbc);
         decoded_reg_strb.DB_SQ = cpuif_req_masked & (cpuif_addr == 10'h100) & cpuif_req_is_wr;
         is_external |= cpuif_req_masked & (cpuif_addr == 10'h100) & cpuif_req_is_wr;
         decoded_reg_strb.DB_RQ = cpuif_req_masked & (cpuif_addr == 10'h104) & cpuif_req_is_wr;
@@ -309,12 +343,10 @@ module nd_regs (
         is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 10'h200) & (cpuif_addr <= 10'h200 + 10'h7f);
         decoded_reg_strb.RX_FRAMES = cpuif_req_masked & (cpuif_addr == 10'h280) & !cpuif_req_is_wr;
         decoded_reg_strb.TX_FRAMES = cpuif_req_masked & (cpuif_addr == 10'h284) & !cpuif_req_is_wr;
-        for(int i0=0; i0<2; i0++) begin
-            decoded_reg_strb.RX_OCTETS[i0] = cpuif_req_masked & (cpuif_addr == 10'h288 + (10)'(i0) * 10'h4) & !cpuif_req_is_wr;
-        end
-        for(int i0=0; i0<2; i0++) begin
-            decoded_reg_strb.TX_OCTETS[i0] = cpuif_req_masked & (cpuif_addr == 10'h290 + (10)'(i0) * 10'h4) & !cpuif_req_is_wr;
-        end
+        decoded_reg_strb.RX_OCTETS_LO = cpuif_req_masked & (cpuif_addr == 10'h288) & !cpuif_req_is_wr;
+        decoded_reg_strb.RX_OCTETS_HI = cpuif_req_masked & (cpuif_addr == 10'h28c) & !cpuif_req_is_wr;
+        decoded_reg_strb.TX_OCTETS_LO = cpuif_req_masked & (cpuif_addr == 10'h290) & !cpuif_req_is_wr;
+        decoded_reg_strb.TX_OCTETS_HI = cpuif_req_masked & (cpuif_addr == 10'h294) & !cpuif_req_is_wr;
         decoded_err = '0;
         decoded_req_is_external = is_external;
     end
@@ -393,7 +425,25 @@ module nd_regs (
                 logic [31:0] next;
                 logic load_next;
             } address;
-        } IPV6[4];
+        } IPV6_0;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } address;
+        } IPV6_1;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } address;
+        } IPV6_2;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } address;
+        } IPV6_3;
         struct {
             struct {
                 logic [23:0] next;
@@ -405,7 +455,97 @@ module nd_regs (
                 logic [31:0] next;
                 logic load_next;
             } data;
-        } CTX_DATA[16];
+        } CTX_DATA_0;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } data;
+        } CTX_DATA_1;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } data;
+        } CTX_DATA_2;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } data;
+        } CTX_DATA_3;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } data;
+        } CTX_DATA_4;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } data;
+        } CTX_DATA_5;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } data;
+        } CTX_DATA_6;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } data;
+        } CTX_DATA_7;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } data;
+        } CTX_DATA_8;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } data;
+        } CTX_DATA_9;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } data;
+        } CTX_DATA_10;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } data;
+        } CTX_DATA_11;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } data;
+        } CTX_DATA_12;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } data;
+        } CTX_DATA_13;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } data;
+        } CTX_DATA_14;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } data;
+        } CTX_DATA_15;
         struct {
             struct {
                 logic [31:0] next;
@@ -465,7 +605,22 @@ module nd_regs (
             struct {
                 logic [31:0] value;
             } address;
-        } IPV6[4];
+        } IPV6_0;
+        struct {
+            struct {
+                logic [31:0] value;
+            } address;
+        } IPV6_1;
+        struct {
+            struct {
+                logic [31:0] value;
+            } address;
+        } IPV6_2;
+        struct {
+            struct {
+                logic [31:0] value;
+            } address;
+        } IPV6_3;
         struct {
             struct {
                 logic [23:0] value;
@@ -475,7 +630,82 @@ module nd_regs (
             struct {
                 logic [31:0] value;
             } data;
-        } CTX_DATA[16];
+        } CTX_DATA_0;
+        struct {
+            struct {
+                logic [31:0] value;
+            } data;
+        } CTX_DATA_1;
+        struct {
+            struct {
+                logic [31:0] value;
+            } data;
+        } CTX_DATA_2;
+        struct {
+            struct {
+                logic [31:0] value;
+            } data;
+        } CTX_DATA_3;
+        struct {
+            struct {
+                logic [31:0] value;
+            } data;
+        } CTX_DATA_4;
+        struct {
+            struct {
+                logic [31:0] value;
+            } data;
+        } CTX_DATA_5;
+        struct {
+            struct {
+                logic [31:0] value;
+            } data;
+        } CTX_DATA_6;
+        struct {
+            struct {
+                logic [31:0] value;
+            } data;
+        } CTX_DATA_7;
+        struct {
+            struct {
+                logic [31:0] value;
+            } data;
+        } CTX_DATA_8;
+        struct {
+            struct {
+                logic [31:0] value;
+            } data;
+        } CTX_DATA_9;
+        struct {
+            struct {
+                logic [31:0] value;
+            } data;
+        } CTX_DATA_10;
+        struct {
+            struct {
+                logic [31:0] value;
+            } data;
+        } CTX_DATA_11;
+        struct {
+            struct {
+                logic [31:0] value;
+            } data;
+        } CTX_DATA_12;
+        struct {
+            struct {
+                logic [31:0] value;
+            } data;
+        } CTX_DATA_13;
+        struct {
+            struct {
+                logic [31:0] value;
+            } data;
+        } CTX_DATA_14;
+        struct {
+            struct {
+                logic [31:0] value;
+            } data;
+        } CTX_DATA_15;
         struct {
             struct {
                 logic [31:0] value;
@@ -650,31 +880,98 @@ module nd_regs (
         end
     end
     assign hwif_out.IPV4.address.value = field_storage.IPV4.address.value;
-    for(genvar i0=0; i0<4; i0++) begin
-        // Field: nd_regs.IPV6[].address
-        always_comb begin
-            automatic logic [31:0] next_c;
-            automatic logic load_next_c;
-            next_c = field_storage.IPV6[i0].address.value;
-            load_next_c = '0;
-            if(decoded_reg_strb.IPV6[i0] && decoded_req_is_wr) begin // SW write
-                next_c = (field_storage.IPV6[i0].address.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
-                load_next_c = '1;
-            end
-            field_combo.IPV6[i0].address.next = next_c;
-            field_combo.IPV6[i0].address.load_next = load_next_c;
+    // Field: nd_regs.IPV6_0.address
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.IPV6_0.address.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.IPV6_0 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.IPV6_0.address.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
         end
-        always_ff @(posedge clk) begin
-            if(rst) begin
-                field_storage.IPV6[i0].address.value <= 32'h0;
-            end else begin
-                if(field_combo.IPV6[i0].address.load_next) begin
-                    field_storage.IPV6[i0].address.value <= field_combo.IPV6[i0].address.next;
-                end
-            end
-        end
-        assign hwif_out.IPV6[i0].address.value = field_storage.IPV6[i0].address.value;
+        field_combo.IPV6_0.address.next = next_c;
+        field_combo.IPV6_0.address.load_next = load_next_c;
     end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.IPV6_0.address.value <= 32'h0;
+        end else begin
+            if(field_combo.IPV6_0.address.load_next) begin
+                field_storage.IPV6_0.address.value <= field_combo.IPV6_0.address.next;
+            end
+        end
+    end
+    assign hwif_out.IPV6_0.address.value = field_storage.IPV6_0.address.value;
+    // Field: nd_regs.IPV6_1.address
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.IPV6_1.address.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.IPV6_1 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.IPV6_1.address.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.IPV6_1.address.next = next_c;
+        field_combo.IPV6_1.address.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.IPV6_1.address.value <= 32'h0;
+        end else begin
+            if(field_combo.IPV6_1.address.load_next) begin
+                field_storage.IPV6_1.address.value <= field_combo.IPV6_1.address.next;
+            end
+        end
+    end
+    assign hwif_out.IPV6_1.address.value = field_storage.IPV6_1.address.value;
+    // Field: nd_regs.IPV6_2.address
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.IPV6_2.address.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.IPV6_2 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.IPV6_2.address.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.IPV6_2.address.next = next_c;
+        field_combo.IPV6_2.address.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.IPV6_2.address.value <= 32'h0;
+        end else begin
+            if(field_combo.IPV6_2.address.load_next) begin
+                field_storage.IPV6_2.address.value <= field_combo.IPV6_2.address.next;
+            end
+        end
+    end
+    assign hwif_out.IPV6_2.address.value = field_storage.IPV6_2.address.value;
+    // Field: nd_regs.IPV6_3.address
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.IPV6_3.address.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.IPV6_3 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.IPV6_3.address.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.IPV6_3.address.next = next_c;
+        field_combo.IPV6_3.address.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.IPV6_3.address.value <= 32'h0;
+        end else begin
+            if(field_combo.IPV6_3.address.load_next) begin
+                field_storage.IPV6_3.address.value <= field_combo.IPV6_3.address.next;
+            end
+        end
+    end
+    assign hwif_out.IPV6_3.address.value = field_storage.IPV6_3.address.value;
     // Field: nd_regs.CTX_INDEX.index
     always_comb begin
         automatic logic [23:0] next_c;
@@ -704,31 +1001,374 @@ module nd_regs (
     assign hwif_out.CTX_COMMAND.req_is_wr = decoded_req_is_wr;
     assign hwif_out.CTX_COMMAND.wr_data = decoded_wr_data;
     assign hwif_out.CTX_COMMAND.wr_biten = decoded_wr_biten;
-    for(genvar i0=0; i0<16; i0++) begin
-        // Field: nd_regs.CTX_DATA[].data
-        always_comb begin
-            automatic logic [31:0] next_c;
-            automatic logic load_next_c;
-            next_c = field_storage.CTX_DATA[i0].data.value;
-            load_next_c = '0;
-            if(decoded_reg_strb.CTX_DATA[i0] && decoded_req_is_wr) begin // SW write
-                next_c = (field_storage.CTX_DATA[i0].data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
-                load_next_c = '1;
-            end
-            field_combo.CTX_DATA[i0].data.next = next_c;
-            field_combo.CTX_DATA[i0].data.load_next = load_next_c;
+    // Field: nd_regs.CTX_DATA_0.data
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.CTX_DATA_0.data.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.CTX_DATA_0 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.CTX_DATA_0.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
         end
-        always_ff @(posedge clk) begin
-            if(rst) begin
-                field_storage.CTX_DATA[i0].data.value <= 32'h0;
-            end else begin
-                if(field_combo.CTX_DATA[i0].data.load_next) begin
-                    field_storage.CTX_DATA[i0].data.value <= field_combo.CTX_DATA[i0].data.next;
-                end
-            end
-        end
-        assign hwif_out.CTX_DATA[i0].data.value = field_storage.CTX_DATA[i0].data.value;
+        field_combo.CTX_DATA_0.data.next = next_c;
+        field_combo.CTX_DATA_0.data.load_next = load_next_c;
     end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.CTX_DATA_0.data.value <= 32'h0;
+        end else begin
+            if(field_combo.CTX_DATA_0.data.load_next) begin
+                field_storage.CTX_DATA_0.data.value <= field_combo.CTX_DATA_0.data.next;
+            end
+        end
+    end
+    assign hwif_out.CTX_DATA_0.data.value = field_storage.CTX_DATA_0.data.value;
+    // Field: nd_regs.CTX_DATA_1.data
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.CTX_DATA_1.data.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.CTX_DATA_1 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.CTX_DATA_1.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.CTX_DATA_1.data.next = next_c;
+        field_combo.CTX_DATA_1.data.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.CTX_DATA_1.data.value <= 32'h0;
+        end else begin
+            if(field_combo.CTX_DATA_1.data.load_next) begin
+                field_storage.CTX_DATA_1.data.value <= field_combo.CTX_DATA_1.data.next;
+            end
+        end
+    end
+    assign hwif_out.CTX_DATA_1.data.value = field_storage.CTX_DATA_1.data.value;
+    // Field: nd_regs.CTX_DATA_2.data
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.CTX_DATA_2.data.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.CTX_DATA_2 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.CTX_DATA_2.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.CTX_DATA_2.data.next = next_c;
+        field_combo.CTX_DATA_2.data.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.CTX_DATA_2.data.value <= 32'h0;
+        end else begin
+            if(field_combo.CTX_DATA_2.data.load_next) begin
+                field_storage.CTX_DATA_2.data.value <= field_combo.CTX_DATA_2.data.next;
+            end
+        end
+    end
+    assign hwif_out.CTX_DATA_2.data.value = field_storage.CTX_DATA_2.data.value;
+    // Field: nd_regs.CTX_DATA_3.data
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.CTX_DATA_3.data.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.CTX_DATA_3 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.CTX_DATA_3.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.CTX_DATA_3.data.next = next_c;
+        field_combo.CTX_DATA_3.data.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.CTX_DATA_3.data.value <= 32'h0;
+        end else begin
+            if(field_combo.CTX_DATA_3.data.load_next) begin
+                field_storage.CTX_DATA_3.data.value <= field_combo.CTX_DATA_3.data.next;
+            end
+        end
+    end
+    assign hwif_out.CTX_DATA_3.data.value = field_storage.CTX_DATA_3.data.value;
+    // Field: nd_regs.CTX_DATA_4.data
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.CTX_DATA_4.data.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.CTX_DATA_4 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.CTX_DATA_4.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.CTX_DATA_4.data.next = next_c;
+        field_combo.CTX_DATA_4.data.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.CTX_DATA_4.data.value <= 32'h0;
+        end else begin
+            if(field_combo.CTX_DATA_4.data.load_next) begin
+                field_storage.CTX_DATA_4.data.value <= field_combo.CTX_DATA_4.data.next;
+            end
+        end
+    end
+    assign hwif_out.CTX_DATA_4.data.value = field_storage.CTX_DATA_4.data.value;
+    // Field: nd_regs.CTX_DATA_5.data
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.CTX_DATA_5.data.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.CTX_DATA_5 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.CTX_DATA_5.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.CTX_DATA_5.data.next = next_c;
+        field_combo.CTX_DATA_5.data.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.CTX_DATA_5.data.value <= 32'h0;
+        end else begin
+            if(field_combo.CTX_DATA_5.data.load_next) begin
+                field_storage.CTX_DATA_5.data.value <= field_combo.CTX_DATA_5.data.next;
+            end
+        end
+    end
+    assign hwif_out.CTX_DATA_5.data.value = field_storage.CTX_DATA_5.data.value;
+    // Field: nd_regs.CTX_DATA_6.data
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.CTX_DATA_6.data.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.CTX_DATA_6 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.CTX_DATA_6.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.CTX_DATA_6.data.next = next_c;
+        field_combo.CTX_DATA_6.data.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.CTX_DATA_6.data.value <= 32'h0;
+        end else begin
+            if(field_combo.CTX_DATA_6.data.load_next) begin
+                field_storage.CTX_DATA_6.data.value <= field_combo.CTX_DATA_6.data.next;
+            end
+        end
+    end
+    assign hwif_out.CTX_DATA_6.data.value = field_storage.CTX_DATA_6.data.value;
+    // Field: nd_regs.CTX_DATA_7.data
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.CTX_DATA_7.data.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.CTX_DATA_7 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.CTX_DATA_7.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.CTX_DATA_7.data.next = next_c;
+        field_combo.CTX_DATA_7.data.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.CTX_DATA_7.data.value <= 32'h0;
+        end else begin
+            if(field_combo.CTX_DATA_7.data.load_next) begin
+                field_storage.CTX_DATA_7.data.value <= field_combo.CTX_DATA_7.data.next;
+            end
+        end
+    end
+    assign hwif_out.CTX_DATA_7.data.value = field_storage.CTX_DATA_7.data.value;
+    // Field: nd_regs.CTX_DATA_8.data
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.CTX_DATA_8.data.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.CTX_DATA_8 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.CTX_DATA_8.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.CTX_DATA_8.data.next = next_c;
+        field_combo.CTX_DATA_8.data.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.CTX_DATA_8.data.value <= 32'h0;
+        end else begin
+            if(field_combo.CTX_DATA_8.data.load_next) begin
+                field_storage.CTX_DATA_8.data.value <= field_combo.CTX_DATA_8.data.next;
+            end
+        end
+    end
+    assign hwif_out.CTX_DATA_8.data.value = field_storage.CTX_DATA_8.data.value;
+    // Field: nd_regs.CTX_DATA_9.data
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.CTX_DATA_9.data.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.CTX_DATA_9 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.CTX_DATA_9.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.CTX_DATA_9.data.next = next_c;
+        field_combo.CTX_DATA_9.data.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.CTX_DATA_9.data.value <= 32'h0;
+        end else begin
+            if(field_combo.CTX_DATA_9.data.load_next) begin
+                field_storage.CTX_DATA_9.data.value <= field_combo.CTX_DATA_9.data.next;
+            end
+        end
+    end
+    assign hwif_out.CTX_DATA_9.data.value = field_storage.CTX_DATA_9.data.value;
+    // Field: nd_regs.CTX_DATA_10.data
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.CTX_DATA_10.data.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.CTX_DATA_10 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.CTX_DATA_10.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.CTX_DATA_10.data.next = next_c;
+        field_combo.CTX_DATA_10.data.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.CTX_DATA_10.data.value <= 32'h0;
+        end else begin
+            if(field_combo.CTX_DATA_10.data.load_next) begin
+                field_storage.CTX_DATA_10.data.value <= field_combo.CTX_DATA_10.data.next;
+            end
+        end
+    end
+    assign hwif_out.CTX_DATA_10.data.value = field_storage.CTX_DATA_10.data.value;
+    // Field: nd_regs.CTX_DATA_11.data
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.CTX_DATA_11.data.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.CTX_DATA_11 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.CTX_DATA_11.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.CTX_DATA_11.data.next = next_c;
+        field_combo.CTX_DATA_11.data.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.CTX_DATA_11.data.value <= 32'h0;
+        end else begin
+            if(field_combo.CTX_DATA_11.data.load_next) begin
+                field_storage.CTX_DATA_11.data.value <= field_combo.CTX_DATA_11.data.next;
+            end
+        end
+    end
+    assign hwif_out.CTX_DATA_11.data.value = field_storage.CTX_DATA_11.data.value;
+    // Field: nd_regs.CTX_DATA_12.data
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.CTX_DATA_12.data.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.CTX_DATA_12 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.CTX_DATA_12.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.CTX_DATA_12.data.next = next_c;
+        field_combo.CTX_DATA_12.data.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.CTX_DATA_12.data.value <= 32'h0;
+        end else begin
+            if(field_combo.CTX_DATA_12.data.load_next) begin
+                field_storage.CTX_DATA_12.data.value <= field_combo.CTX_DATA_12.data.next;
+            end
+        end
+    end
+    assign hwif_out.CTX_DATA_12.data.value = field_storage.CTX_DATA_12.data.value;
+    // Field: nd_regs.CTX_DATA_13.data
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.CTX_DATA_13.data.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.CTX_DATA_13 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.CTX_DATA_13.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.CTX_DATA_13.data.next = next_c;
+        field_combo.CTX_DATA_13.data.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.CTX_DATA_13.data.value <= 32'h0;
+        end else begin
+            if(field_combo.CTX_DATA_13.data.load_next) begin
+                field_storage.CTX_DATA_13.data.value <= field_combo.CTX_DATA_13.data.next;
+            end
+        end
+    end
+    assign hwif_out.CTX_DATA_13.data.value = field_storage.CTX_DATA_13.data.value;
+    // Field: nd_regs.CTX_DATA_14.data
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.CTX_DATA_14.data.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.CTX_DATA_14 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.CTX_DATA_14.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.CTX_DATA_14.data.next = next_c;
+        field_combo.CTX_DATA_14.data.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.CTX_DATA_14.data.value <= 32'h0;
+        end else begin
+            if(field_combo.CTX_DATA_14.data.load_next) begin
+                field_storage.CTX_DATA_14.data.value <= field_combo.CTX_DATA_14.data.next;
+            end
+        end
+    end
+    assign hwif_out.CTX_DATA_14.data.value = field_storage.CTX_DATA_14.data.value;
+    // Field: nd_regs.CTX_DATA_15.data
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.CTX_DATA_15.data.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.CTX_DATA_15 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.CTX_DATA_15.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.CTX_DATA_15.data.next = next_c;
+        field_combo.CTX_DATA_15.data.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.CTX_DATA_15.data.value <= 32'h0;
+        end else begin
+            if(field_combo.CTX_DATA_15.data.load_next) begin
+                field_storage.CTX_DATA_15.data.value <= field_combo.CTX_DATA_15.data.next;
+            end
+        end
+    end
+    assign hwif_out.CTX_DATA_15.data.value = field_storage.CTX_DATA_15.data.value;
     // External register: nd_regs.DB_SQ
 
     assign hwif_out.DB_SQ.req = decoded_req_is_wr ? decoded_reg_strb.DB_SQ : '0;
@@ -905,10 +1545,17 @@ module nd_regs (
         if(rd_mux_addr == 10'h30) begin
             readback_data_var[31:0] = field_storage.IPV4.address.value;
         end
-        for(int i0=0; i0<4; i0++) begin
-            if(rd_mux_addr == 10'h40 + (10)'(i0) * 10'h4) begin
-                readback_data_var[31:0] = field_storage.IPV6[i0].address.value;
-            end
+        if(rd_mux_addr == 10'h40) begin
+            readback_data_var[31:0] = field_storage.IPV6_0.address.value;
+        end
+        if(rd_mux_addr == 10'h44) begin
+            readback_data_var[31:0] = field_storage.IPV6_1.address.value;
+        end
+        if(rd_mux_addr == 10'h48) begin
+            readback_data_var[31:0] = field_storage.IPV6_2.address.value;
+        end
+        if(rd_mux_addr == 10'h4c) begin
+            readback_data_var[31:0] = field_storage.IPV6_3.address.value;
         end
         if(rd_mux_addr == 10'h50) begin
             readback_data_var[23:0] = field_storage.CTX_INDEX.index.value;
@@ -919,10 +1566,53 @@ module nd_regs (
         if(rd_mux_addr == 10'h5c) begin
             readback_data_var[3:0] = hwif_in.QP_STATE.qp_state.next;
         end
-        for(int i0=0; i0<16; i0++) begin
-            if(rd_mux_addr == 10'h80 + (10)'(i0) * 10'h4) begin
-                readback_data_var[31:0] = field_storage.CTX_DATA[i0].data.value;
-            end
+        if(rd_mux_addr == 10'h80) begin
+            readback_data_var[31:0] = field_storage.CTX_DATA_0.data.value;
+        end
+        if(rd_mux_addr == 10'h84) begin
+            readback_data_var[31:0] = field_storage.CTX_DATA_1.data.value;
+        end
+        if(rd_mux_addr == 10'h88) begin
+            readback_data_var[31:0] = field_storage.CTX_DATA_2.data.value;
+        end
+        if(rd_mux_addr == 10'h8c) begin
+            readback_data_var[31:0] = field_storage.CTX_DATA_3.data.value;
+        end
+        if(rd_mux_addr == 10'h90) begin
+            readback_data_var[31:0] = field_storage.CTX_DATA_4.data.value;
+        end
+        if(rd_mux_addr == 10'h94) begin
+            readback_data_var[31:0] = field_storage.CTX_DATA_5.data.value;
+        end
+        if(rd_mux_addr == 10'h98) begin
+            readback_data_var[31:0] = field_storage.CTX_DATA_6.data.value;
+        end
+        if(rd_mux_addr == 10'h9c) begin
+            readback_data_var[31:0] = field_storage.CTX_DATA_7.data.value;
+        end
+        if(rd_mux_addr == 10'ha0) begin
+            readback_data_var[31:0] = field_storage.CTX_DATA_8.data.value;
+        end
+        if(rd_mux_addr == 10'ha4) begin
+            readback_data_var[31:0] = field_storage.CTX_DATA_9.data.value;
+        end
+        if(rd_mux_addr == 10'ha8) begin
+            readback_data_var[31:0] = field_storage.CTX_DATA_10.data.value;
+        end
+        if(rd_mux_addr == 10'hac) begin
+            readback_data_var[31:0] = field_storage.CTX_DATA_11.data.value;
+        end
+        if(rd_mux_addr == 10'hb0) begin
+            readback_data_var[31:0] = field_storage.CTX_DATA_12.data.value;
+        end
+        if(rd_mux_addr == 10'hb4) begin
+            readback_data_var[31:0] = field_storage.CTX_DATA_13.data.value;
+        end
+        if(rd_mux_addr == 10'hb8) begin
+            readback_data_var[31:0] = field_storage.CTX_DATA_14.data.value;
+        end
+        if(rd_mux_addr == 10'hbc) begin
+            readback_data_var[31:0] = field_storage.CTX_DATA_15.data.value;
         end
         if((rd_mux_addr >= 10'h200) && (rd_mux_addr <= 10'h200 + 10'h7f)) begin
             readback_data_var = hwif_in.DROP.rd_data;
@@ -933,15 +1623,17 @@ module nd_regs (
         if(rd_mux_addr == 10'h284) begin
             readback_data_var[31:0] = field_storage.TX_FRAMES.frames.value;
         end
-        for(int i0=0; i0<2; i0++) begin
-            if(rd_mux_addr == 10'h288 + (10)'(i0) * 10'h4) begin
-                readback_data_var[31:0] = hwif_in.RX_OCTETS[i0].octets.next;
-            end
+        if(rd_mux_addr == 10'h288) begin
+            readback_data_var[31:0] = hwif_in.RX_OCTETS_LO.octets.next;
         end
-        for(int i0=0; i0<2; i0++) begin
-            if(rd_mux_addr == 10'h290 + (10)'(i0) * 10'h4) begin
-                readback_data_var[31:0] = hwif_in.TX_OCTETS[i0].octets.next;
-            end
+        if(rd_mux_addr == 10'h28c) begin
+            readback_data_var[31:0] = hwif_in.RX_OCTETS_HI.octets.next;
+        end
+        if(rd_mux_addr == 10'h290) begin
+            readback_data_var[31:0] = hwif_in.TX_OCTETS_LO.octets.next;
+        end
+        if(rd_mux_addr == 10'h294) begin
+            readback_data_var[31:0] = hwif_in.TX_OCTETS_HI.octets.next;
         end
         readback_data = readback_data_var;
         readback_done = decoded_req & ~decoded_req_is_wr & ~decoded_req_is_external;

@@ -112,19 +112,35 @@ package nd_regs_pkg;
 
     typedef struct {
         logic [31:0] next;
-    } nd_regs__RX_OCTETS__octets__in_t;
+    } nd_regs__RX_OCTETS_LO__octets__in_t;
 
     typedef struct {
-        nd_regs__RX_OCTETS__octets__in_t octets;
-    } nd_regs__RX_OCTETS__in_t;
+        nd_regs__RX_OCTETS_LO__octets__in_t octets;
+    } nd_regs__RX_OCTETS_LO__in_t;
 
     typedef struct {
         logic [31:0] next;
-    } nd_regs__TX_OCTETS__octets__in_t;
+    } nd_regs__RX_OCTETS_HI__octets__in_t;
 
     typedef struct {
-        nd_regs__TX_OCTETS__octets__in_t octets;
-    } nd_regs__TX_OCTETS__in_t;
+        nd_regs__RX_OCTETS_HI__octets__in_t octets;
+    } nd_regs__RX_OCTETS_HI__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } nd_regs__TX_OCTETS_LO__octets__in_t;
+
+    typedef struct {
+        nd_regs__TX_OCTETS_LO__octets__in_t octets;
+    } nd_regs__TX_OCTETS_LO__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } nd_regs__TX_OCTETS_HI__octets__in_t;
+
+    typedef struct {
+        nd_regs__TX_OCTETS_HI__octets__in_t octets;
+    } nd_regs__TX_OCTETS_HI__in_t;
 
     typedef struct {
         nd_regs__CAPS0__in_t CAPS0;
@@ -140,8 +156,10 @@ package nd_regs_pkg;
         nd_regs__DROP__external__in_t DROP;
         nd_regs__RX_FRAMES__in_t RX_FRAMES;
         nd_regs__TX_FRAMES__in_t TX_FRAMES;
-        nd_regs__RX_OCTETS__in_t RX_OCTETS[2];
-        nd_regs__TX_OCTETS__in_t TX_OCTETS[2];
+        nd_regs__RX_OCTETS_LO__in_t RX_OCTETS_LO;
+        nd_regs__RX_OCTETS_HI__in_t RX_OCTETS_HI;
+        nd_regs__TX_OCTETS_LO__in_t TX_OCTETS_LO;
+        nd_regs__TX_OCTETS_HI__in_t TX_OCTETS_HI;
     } nd_regs__in_t;
 
     typedef struct {
@@ -202,11 +220,11 @@ package nd_regs_pkg;
 
     typedef struct {
         logic [31:0] value;
-    } nd_regs__IPV6__address__out_t;
+    } nd_regs__ipv6_t__address__out_t;
 
     typedef struct {
-        nd_regs__IPV6__address__out_t address;
-    } nd_regs__IPV6__out_t;
+        nd_regs__ipv6_t__address__out_t address;
+    } nd_regs__ipv6_t__out_t;
 
     typedef struct {
         logic [23:0] value;
@@ -231,11 +249,11 @@ package nd_regs_pkg;
 
     typedef struct {
         logic [31:0] value;
-    } nd_regs__CTX_DATA__data__out_t;
+    } nd_regs__ctx_data_t__data__out_t;
 
     typedef struct {
-        nd_regs__CTX_DATA__data__out_t data;
-    } nd_regs__CTX_DATA__out_t;
+        nd_regs__ctx_data_t__data__out_t data;
+    } nd_regs__ctx_data_t__out_t;
 
     typedef struct packed {
         logic [15:0] queue_number;
@@ -302,10 +320,28 @@ package nd_regs_pkg;
         nd_regs__MAC_LO__out_t MAC_LO;
         nd_regs__MAC_HI__out_t MAC_HI;
         nd_regs__IPV4__out_t IPV4;
-        nd_regs__IPV6__out_t IPV6[4];
+        nd_regs__ipv6_t__out_t IPV6_0;
+        nd_regs__ipv6_t__out_t IPV6_1;
+        nd_regs__ipv6_t__out_t IPV6_2;
+        nd_regs__ipv6_t__out_t IPV6_3;
         nd_regs__CTX_INDEX__out_t CTX_INDEX;
         nd_regs__CTX_COMMAND__external__out_t CTX_COMMAND;
-        nd_regs__CTX_DATA__out_t CTX_DATA[16];
+        nd_regs__ctx_data_t__out_t CTX_DATA_0;
+        nd_regs__ctx_data_t__out_t CTX_DATA_1;
+        nd_regs__ctx_data_t__out_t CTX_DATA_2;
+        nd_regs__ctx_data_t__out_t CTX_DATA_3;
+        nd_regs__ctx_data_t__out_t CTX_DATA_4;
+        nd_regs__ctx_data_t__out_t CTX_DATA_5;
+        nd_regs__ctx_data_t__out_t CTX_DATA_6;
+        nd_regs__ctx_data_t__out_t CTX_DATA_7;
+        nd_regs__ctx_data_t__out_t CTX_DATA_8;
+        nd_regs__ctx_data_t__out_t CTX_DATA_9;
+        nd_regs__ctx_data_t__out_t CTX_DATA_10;
+        nd_regs__ctx_data_t__out_t CTX_DATA_11;
+        nd_regs__ctx_data_t__out_t CTX_DATA_12;
+        nd_regs__ctx_data_t__out_t CTX_DATA_13;
+        nd_regs__ctx_data_t__out_t CTX_DATA_14;
+        nd_regs__ctx_data_t__out_t CTX_DATA_15;
         nd_regs__DB_SQ__external__out_t DB_SQ;
         nd_regs__DB_RQ__external__out_t DB_RQ;
         nd_regs__DB_CQ__external__out_t DB_CQ;

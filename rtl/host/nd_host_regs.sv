@@ -1,0 +1,286 @@
+// Registers of the engine: AXI4-Lite slave, doorbells, table window, counters.
+//
+// The register block is generated from rtl/abi/nd_regs.rdl and registers its inputs. A write to a
+// doorbell or to CTX_COMMAND is answered when its queue, or the tables, took it; until then no other
+// access is. Doorbells leave in the order of their writes on each of the three ports. Staged table data
+// hold while `ctx_wr_valid` waits.
+module nd_host_regs
+  import nd_abi_pkg::*, nd_pkg::*;
+#(
+  // queue pairs
+  parameter int unsigned NumQp = 64,
+  // completion queues
+  parameter int unsigned NumCq = 64,
+  // tokens
+  parameter int unsigned NumToken = 256,
+  // page-table entries
+  parameter int unsigned NumPage = 4096,
+  // reads outstanding per queue pair, either way
+  parameter int unsigned MaxRead = 4,
+  // doorbells that each of the three queues holds, a power of two
+  parameter int unsigned Doorbells = 4
+) (
+  input  logic        clk,
+  input  logic        rst,
+
+  input  logic        s_axil_awvalid,
+  output logic        s_axil_awready,
+  input  logic [11:0] s_axil_awaddr,
+  input  logic [2:0]  s_axil_awprot,
+  input  logic        s_axil_wvalid,
+  output logic        s_axil_wready,
+  input  logic [31:0] s_axil_wdata,
+  input  logic [3:0]  s_axil_wstrb,
+  output logic        s_axil_bvalid,
+  input  logic        s_axil_bready,
+  output logic [1:0]  s_axil_bresp,
+  input  logic        s_axil_arvalid,
+  output logic        s_axil_arready,
+  input  logic [11:0] s_axil_araddr,
+  input  logic [2:0]  s_axil_arprot,
+  output logic        s_axil_rvalid,
+  input  logic        s_axil_rready,
+  output logic [31:0] s_axil_rdata,
+  output logic [1:0]  s_axil_rresp,
+
+  output port_t       port,
+  output addr_t       eq_base,
+  output logic [4:0]  eq_log,
+  output idx_t        eq_ci,
+  input  logic        irq,
+
+  output logic        sq_db_valid,
+  input  logic        sq_db_ready,
+  output doorbell_t   sq_db,
+  output logic        rq_db_valid,
+  input  logic        rq_db_ready,
+  output doorbell_t   rq_db,
+  output logic        cq_db_valid,
+  input  logic        cq_db_ready,
+  output doorbell_t   cq_db,
+
+  output logic        ctx_wr_valid,
+  input  logic        ctx_wr_ready,
+  output ctx_write_t  ctx_wr,
+  input  logic        ctx_busy,
+  output qp_t         qp_query,
+  input  qp_state_e   qp_query_state,
+
+  input  logic        rx_event,
+  input  logic [4:0]  rx_cause,
+  input  logic [15:0] rx_octets,
+  input  logic        tx_event,
+  input  logic [15:0] tx_octets
+);
+  if (NumQp < 2 || NumQp > 65536 || NumCq < 2 || NumCq > 16384) begin : g_check_queues
+    $error("%m: NumQp must be 2 to 65536, NumCq 2 to 16384");
+  end
+  if (NumToken < 2 || NumToken > 2**24 || NumPage < 8 || NumPage > 2**24) begin : g_check_tables
+    $error("%m: NumToken must be 2 to 2^24, NumPage 8 to 2^24");
+  end
+  if (MaxRead < 1 || MaxRead > 255) begin : g_check_reads
+    $error("%m: MaxRead must be 1 to 255");
+  end
+
+  nd_regs_pkg::nd_regs__in_t  regs_in;
+  nd_regs_pkg::nd_regs__out_t regs;
+
+  // ---- the block -----------------------------------------------------------------------------
+
+  // The window is 4 KiB, the block 1 KiB: what lies above is a place without a register.
+  localparam logic [9:0] Nowhere = 10'h3FC;
+  logic [9:0] awaddr, araddr;
+  assign awaddr = s_axil_awaddr[11:10] == 2'b00 ? s_axil_awaddr[9:0] : Nowhere;
+  assign araddr = s_axil_araddr[11:10] == 2'b00 ? s_axil_araddr[9:0] : Nowhere;
+
+  nd_regs u_regs (
+    .clk, .rst,
+    .s_axil_awready, .s_axil_awvalid, .s_axil_awaddr(awaddr), .s_axil_awprot,
+    .s_axil_wready, .s_axil_wvalid, .s_axil_wdata, .s_axil_wstrb,
+    .s_axil_bready, .s_axil_bvalid, .s_axil_bresp,
+    .s_axil_arready, .s_axil_arvalid, .s_axil_araddr(araddr), .s_axil_arprot,
+    .s_axil_rready, .s_axil_rvalid, .s_axil_rdata, .s_axil_rresp,
+    .hwif_in(regs_in), .hwif_out(regs)
+  );
+
+  assign port.mac  = {regs.MAC_HI.address.value, regs.MAC_LO.address.value};
+  assign port.ipv4 = regs.IPV4.address.value;
+  assign port.ipv6 = {
+    regs.IPV6_3.address.value, regs.IPV6_2.address.value,
+    regs.IPV6_1.address.value, regs.IPV6_0.address.value
+  };
+  assign eq_base = {regs.EQ_BASE_HI.address.value, regs.EQ_BASE_LO.address.value};
+  assign eq_log  = regs.EQ_LOG.log_size.value;
+  assign eq_ci   = regs.EQ_CI.index.value;
+
+  // ---- writes that a queue takes -------------------------------------------------------------
+
+  // One access at a time waits here.
+  typedef struct packed {
+    logic sq;
+    logic rq;
+    logic cq;
+    logic ctx;
+    logic drop_read;
+    logic drop_write;
+  } waiting_t;
+  waiting_t   waiting_q, waiting_d, done;
+  doorbell_t  doorbell_q, doorbell_d;
+  table_e     table_q, table_d;
+  logic [3:0] pages_q, pages_d;
+  logic [4:0] drop_q, drop_d;
+
+  logic sq_room, rq_room, cq_room, drop_done;
+  assign done = '{
+    sq: waiting_q.sq && sq_room,
+    rq: waiting_q.rq && rq_room,
+    cq: waiting_q.cq && cq_room,
+    ctx: waiting_q.ctx && ctx_wr_ready,
+    drop_read: waiting_q.drop_read && drop_done,
+    drop_write: waiting_q.drop_write
+  };
+
+  always_comb begin
+    waiting_d  = waiting_q & ~done;
+    doorbell_d = doorbell_q;
+    table_d    = table_q;
+    pages_d    = pages_q;
+    drop_d     = drop_q;
+    if (regs.DB_SQ.req) begin
+      waiting_d.sq = 1'b1;
+      doorbell_d   = '{
+        is_arm: 1'b0, arm: ArmErrors,
+        number: regs.DB_SQ.wr_data.queue_number, index: regs.DB_SQ.wr_data.index
+      };
+    end
+    if (regs.DB_RQ.req) begin
+      waiting_d.rq = 1'b1;
+      doorbell_d   = '{
+        is_arm: 1'b0, arm: ArmErrors,
+        number: regs.DB_RQ.wr_data.queue_number, index: regs.DB_RQ.wr_data.index
+      };
+    end
+    if (regs.DB_CQ.req) begin
+      waiting_d.cq = 1'b1;
+      doorbell_d   = '{
+        is_arm: 1'b0, arm: ArmErrors,
+        number: regs.DB_CQ.wr_data.queue_number, index: regs.DB_CQ.wr_data.index
+      };
+    end
+    if (regs.DB_ARM.req) begin
+      waiting_d.cq = 1'b1;
+      doorbell_d   = '{
+        is_arm: 1'b1, arm: arm_e'(regs.DB_ARM.wr_data.arm),
+        number: {2'b00, regs.DB_ARM.wr_data.queue_number}, index: regs.DB_ARM.wr_data.index
+      };
+    end
+    if (regs.CTX_COMMAND.req) begin
+      waiting_d.ctx = 1'b1;
+      table_d       = table_e'(regs.CTX_COMMAND.wr_data.table_id);
+      pages_d       = regs.CTX_COMMAND.wr_data.pages;
+    end
+    if (regs.DROP.req) begin
+      waiting_d.drop_read  = !regs.DROP.req_is_wr;
+      waiting_d.drop_write = regs.DROP.req_is_wr;
+      drop_d               = regs.DROP.addr[6:2];
+    end
+  end
+
+  always_ff @(posedge clk) begin
+    waiting_q  <= waiting_d;
+    doorbell_q <= doorbell_d;
+    table_q    <= table_d;
+    pages_q    <= pages_d;
+    drop_q     <= drop_d;
+    if (rst) waiting_q <= '0;
+  end
+
+  logic [$clog2(Doorbells):0] sq_count, rq_count, cq_count;
+
+  nd_fifo #(.T(doorbell_t), .Depth(Doorbells)) u_sq_db (
+    .clk, .rst, .in_valid(waiting_q.sq), .in_ready(sq_room), .in_data(doorbell_q),
+    .out_valid(sq_db_valid), .out_ready(sq_db_ready), .out_data(sq_db), .count(sq_count)
+  );
+  nd_fifo #(.T(doorbell_t), .Depth(Doorbells)) u_rq_db (
+    .clk, .rst, .in_valid(waiting_q.rq), .in_ready(rq_room), .in_data(doorbell_q),
+    .out_valid(rq_db_valid), .out_ready(rq_db_ready), .out_data(rq_db), .count(rq_count)
+  );
+  nd_fifo #(.T(doorbell_t), .Depth(Doorbells)) u_cq_db (
+    .clk, .rst, .in_valid(waiting_q.cq), .in_ready(cq_room), .in_data(doorbell_q),
+    .out_valid(cq_db_valid), .out_ready(cq_db_ready), .out_data(cq_db), .count(cq_count)
+  );
+
+  // ---- table window --------------------------------------------------------------------------
+
+  logic [511:0] staged;
+  assign staged = {
+    regs.CTX_DATA_15.data.value, regs.CTX_DATA_14.data.value,
+    regs.CTX_DATA_13.data.value, regs.CTX_DATA_12.data.value,
+    regs.CTX_DATA_11.data.value, regs.CTX_DATA_10.data.value,
+    regs.CTX_DATA_9.data.value, regs.CTX_DATA_8.data.value,
+    regs.CTX_DATA_7.data.value, regs.CTX_DATA_6.data.value,
+    regs.CTX_DATA_5.data.value, regs.CTX_DATA_4.data.value,
+    regs.CTX_DATA_3.data.value, regs.CTX_DATA_2.data.value,
+    regs.CTX_DATA_1.data.value, regs.CTX_DATA_0.data.value
+  };
+
+  assign ctx_wr_valid = waiting_q.ctx;
+  assign ctx_wr = '{
+    table_id: table_q, count: pages_q, index: regs.CTX_INDEX.index.value, data: staged
+  };
+  assign qp_query = regs.CTX_INDEX.index.value[QpWidth-1:0];
+
+  // ---- counters ------------------------------------------------------------------------------
+
+  logic        rx_counted, tx_counted;
+  logic [63:0] rx_total, tx_total;
+  logic [31:0] drop_count;
+
+  nd_host_counters u_counters (
+    .clk, .rst, .rx_event, .rx_cause, .rx_octets, .tx_event, .tx_octets,
+    .rx_counted, .tx_counted, .rx_total, .tx_total,
+    .read(waiting_q.drop_read), .read_index(drop_q), .read_done(drop_done),
+    .read_count(drop_count)
+  );
+
+  // ---- what the block reads ------------------------------------------------------------------
+
+  always_comb begin
+    regs_in.CAPS0.log_qp.next     = 5'($clog2(NumQp));
+    regs_in.CAPS0.log_cq.next     = 5'($clog2(NumCq));
+    regs_in.CAPS0.log_token.next  = 5'($clog2(NumToken));
+    regs_in.CAPS0.log_page.next   = 5'($clog2(NumPage));
+    regs_in.CAPS1.max_ord.next    = 8'(MaxRead);
+    regs_in.CAPS1.max_ird.next    = 8'(MaxRead);
+    regs_in.INTERRUPT.pending.next = irq;
+    regs_in.CTX_COMMAND.wr_ack    = done.ctx;
+    regs_in.CTX_STATUS.busy.next  = ctx_busy || waiting_q.ctx;
+    regs_in.QP_STATE.qp_state.next = QpReset;
+    if (regs.CTX_INDEX.index.value < 24'(NumQp)) begin
+      regs_in.QP_STATE.qp_state.next = qp_query_state;
+    end
+    regs_in.DB_SQ.wr_ack          = done.sq;
+    regs_in.DB_RQ.wr_ack          = done.rq;
+    regs_in.DB_CQ.wr_ack          = done.cq && !doorbell_q.is_arm;
+    regs_in.DB_ARM.wr_ack         = done.cq && doorbell_q.is_arm;
+    regs_in.DROP.rd_ack           = done.drop_read;
+    regs_in.DROP.rd_data          = drop_count;
+    regs_in.DROP.wr_ack           = done.drop_write;
+    regs_in.RX_FRAMES.frames.incr = rx_counted;
+    regs_in.TX_FRAMES.frames.incr = tx_counted;
+    regs_in.RX_OCTETS_LO.octets.next = rx_total[31:0];
+    regs_in.RX_OCTETS_HI.octets.next = rx_total[63:32];
+    regs_in.TX_OCTETS_LO.octets.next = tx_total[31:0];
+    regs_in.TX_OCTETS_HI.octets.next = tx_total[63:32];
+  end
+
+  // Strobes of external registers are whole writes.
+  logic unused;
+  assign unused = ^{
+    sq_count, rq_count, cq_count, regs.DB_SQ.req_is_wr, regs.DB_SQ.wr_biten, regs.DB_RQ.req_is_wr,
+    regs.DB_RQ.wr_biten, regs.DB_CQ.req_is_wr, regs.DB_CQ.wr_biten, regs.DB_ARM.req_is_wr,
+    regs.DB_ARM.wr_biten, regs.CTX_COMMAND.req_is_wr, regs.CTX_COMMAND.wr_biten,
+    regs.CTX_COMMAND.wr_data._reserved_31_8, regs.DROP.addr[1:0], regs.DROP.wr_data,
+    regs.DROP.wr_biten
+  };
+endmodule
