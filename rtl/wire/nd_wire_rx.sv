@@ -165,8 +165,9 @@ module nd_wire_rx
   logic [$clog2(Records):0] head_count, judged_count;
 
   // A frame's fields are stored with its last word, its verdict four clocks later.
-  nd_fifo_reg #(.T(rx_fields_t), .Depth(Records)) u_fields (
+  nd_fifo_commit #(.T(rx_fields_t), .Depth(Records)) u_fields (
     .clk, .rst, .in_valid(c_valid && last), .in_ready(fields_room), .in_data(fields),
+    .commit(1'b1), .discard(1'b0),
     .out_valid(head_valid), .out_ready(pop), .out_data(head), .count(head_count)
   );
 

@@ -67,8 +67,9 @@ module nd_wire_tx
 
   assign tx_ready = desc_room && order_room;
 
-  nd_fifo_reg #(.T(tx_desc_t), .Depth(Ahead)) u_ahead (
+  nd_fifo_commit #(.T(tx_desc_t), .Depth(Ahead)) u_ahead (
     .clk, .rst, .in_valid(tx_valid && order_room), .in_ready(desc_room), .in_data(tx_desc),
+    .commit(1'b1), .discard(1'b0),
     .out_valid(desc_valid), .out_ready(desc_ready), .out_data(desc), .count(unused_ahead)
   );
 
