@@ -75,6 +75,24 @@ fn an_entry_fetched_before_its_event() {
     assert_eq!(events(&mut bed), expected);
 }
 
+/// NDK-CMPL-9: a result understood before the arm, but not fetched, counts.
+#[test]
+fn ndk_cmpl_9_armed_with_a_result_waiting() {
+    let mut bed = Bed::new();
+    for index in 0..2 {
+        bed.send(0, OpFlags::NONE).unwrap();
+        let entry = bed.sent(index);
+        bed.complete(entry);
+    }
+    let mut one = [Default::default()];
+    assert_eq!(bed.nic.get_cq_results_ex(bed.cq, &mut one), Ok(1));
+    bed.nic.arm_cq(bed.cq, ArmType::Any).unwrap();
+    assert_eq!(bed.nic.hal().written(DB_ARM), [1 << 30 | 1]);
+    bed.nic.hal_mut().event(COMPLETION, 0, 0);
+    let expected = fired(&bed, NtStatus::SUCCESS);
+    assert_eq!(events(&mut bed), expected);
+}
+
 /// NDK-CMPL-8: own signals are no completions of the consumer's; the queue is armed again.
 #[test]
 fn ndk_cmpl_8_own_signals_do_not_notify() {

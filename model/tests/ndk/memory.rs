@@ -131,6 +131,17 @@ fn ndk_rmr_2_chains() {
     let bad = [
         // Not the same page where they meet.
         (vec![first.clone(), second(9)], 0x2000),
+        // Other offsets than the addresses say.
+        (
+            vec![
+                first.clone(),
+                Mdl {
+                    byte_offset: 0x400,
+                    ..second(6)
+                },
+            ],
+            0x2000,
+        ),
         // A gap.
         (
             vec![
@@ -168,6 +179,28 @@ fn ndk_rmr_2_chains() {
         let outcome = register(&mut bed, &chain, length, MrFlags::NONE);
         assert_eq!(outcome, invalid, "{chain:?}, {length}");
     }
+    // Pieces that meet between pages share none; pages beyond the length are left out.
+    let aligned = |page: u64| Mdl {
+        virtual_address: VA + 4096 * page,
+        ..mdl(0, 4096, &[0x50 + page])
+    };
+    let chain: Vec<Mdl> = (0..4).map(aligned).collect();
+    let before = bed.nic.hal().pages.len();
+    register(&mut bed, &chain, 0x2001, MrFlags::NONE).unwrap();
+    let pages = bed.nic.hal().pages.values().skip(before);
+    assert_eq!(
+        pages.map(|p| p / 4096).collect::<Vec<_>>(),
+        [0x50, 0x51, 0x52]
+    );
+    let before = bed.nic.hal().pages.len();
+    register(
+        &mut bed,
+        &[mdl(0, 3 * 4096, &[1, 2, 3])],
+        4096,
+        MrFlags::NONE,
+    )
+    .unwrap();
+    assert_eq!(bed.nic.hal().pages.len(), before + 1);
     // A gap beyond the length does not matter.
     let chain = [first, second(9)];
     register(&mut bed, &chain, 0x1000, MrFlags::NONE).unwrap();
@@ -192,6 +225,36 @@ fn ndk_rmr_7_page_table_runs_out() {
     bed.nic
         .register_mr(b, &many, 1024 * 4096, MrFlags::NONE)
         .unwrap();
+}
+
+#[test]
+fn ndk_rmr_7_tokens_run_out() {
+    let mut bed = Bed::new();
+    let chain = [mdl(0, 4096, &[5])];
+    let first = bed.nic.create_mr(bed.pd, MrUse::Register).unwrap();
+    bed.nic
+        .register_mr(first, &chain, 1, MrFlags::NONE)
+        .unwrap();
+    let more = (0..).find(|_| register(&mut bed, &chain, 1, MrFlags::NONE).is_err());
+    assert_eq!(
+        more,
+        Some(253),
+        "256 without number 0, the privileged token and the first"
+    );
+    for _ in 0..1024 {
+        let outcome = register(&mut bed, &chain, 1, MrFlags::NONE);
+        assert_eq!(outcome, Err(NtStatus::INSUFFICIENT_RESOURCES.into()));
+    }
+    // Failures took no pages: 1024 less the 253 that are registered.
+    bed.nic.close_mr(first).unwrap();
+    let pages: Vec<u64> = (0..771).collect();
+    let many = [Mdl {
+        byte_count: 771 * 4096,
+        ..mdl(0, 0, &pages)
+    }];
+    let mr = bed.nic.create_mr(bed.pd, MrUse::Register).unwrap();
+    let most = bed.nic.register_mr(mr, &many, 770 * 4096, MrFlags::NONE);
+    assert_eq!(most, Ok(()));
 }
 
 #[test]

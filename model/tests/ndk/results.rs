@@ -1,6 +1,6 @@
 //! Completion entries to results.
 
-use tandem_model::abi::{CQE, Record, Status, WqeOpcode};
+use tandem_model::abi::{CQE, Record, Status, Table, WqeOpcode};
 use tandem_model::ndk::{
     AdapterConfig, AdapterError, CompletionFault, NdkError, NdkResult, NdkResultEx, NdkVersion,
     NtStatus, OpFlags, OperationType, QpParameters, QpPhase, RemoteToken,
@@ -227,6 +227,22 @@ fn phase_over_many_passes() {
         bed.nic.hal().written(DB_CQ).last(),
         Some(&(1 << 16 | u32::from(index)))
     );
+}
+
+/// The memory of a closed queue serves again, without its old entries.
+#[test]
+fn a_ring_is_used_again() {
+    let mut bed = Bed::new();
+    bed.send(1, OpFlags::NONE).unwrap();
+    let entry = bed.sent(0);
+    bed.complete(entry);
+    let base = bed.nic.hal().entry(Table::Cq, 0).get("base");
+    assert_eq!(bed.contexts(), [1]);
+    bed.nic.close_qp(bed.qp).unwrap();
+    bed.nic.close_cq(bed.cq).unwrap();
+    let cq = bed.nic.create_cq(256, 0).unwrap();
+    assert_eq!(bed.nic.hal().entry(Table::Cq, 1).get("base"), base);
+    assert_eq!(bed.nic.poll_cq(cq), Ok(vec![]));
 }
 
 fn fault(bed: &mut Bed) -> CompletionFault {
