@@ -310,10 +310,12 @@ impl Target for ModelTarget {
         if let Some(why) = &self.stopped {
             return Err(HalError::Stopped(why.clone()));
         }
-        if self.engine.is_idle() {
-            Ok(())
-        } else {
-            Err(HalError::Stopped("the engine is not idle".into()))
+        let mut left = Vec::new();
+        let listed = self.engine.enabled(&mut self.memory, &mut left);
+        listed.map_err(|why| HalError::Stopped(why.to_string()))?;
+        match left.first() {
+            None => Ok(()),
+            Some(action) => Err(HalError::Stopped(format!("left undone: {action}"))),
         }
     }
 }

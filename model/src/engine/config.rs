@@ -15,8 +15,8 @@ pub struct Config {
     /// context count as this one.
     pub max_read: u8,
     /// Responses that may wait before [`Engine::enabled`](super::Engine::enabled) stops offering to
-    /// take request frames. [`Engine::apply`](super::Engine::apply) knows no bound: when an engine
-    /// runs out of room is its own choice (`DropNoBuffer`).
+    /// take frames; they wait too. [`Engine::apply`](super::Engine::apply) knows no bound: when an
+    /// engine runs out of room, and drops a request (`DropNoBuffer`), is its own choice.
     pub responses: u32,
 }
 

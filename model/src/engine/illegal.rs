@@ -40,7 +40,7 @@ impl fmt::Display for Room {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Illegal {
     /// The model allows another action in its place.
-    #[error("{action}: {}; the model allows {}", .action.differences(.expected), .expected)]
+    #[error("{action}: {}; the model allows {expected} ({why})", .action.differences(.expected))]
     Differs {
         /// Room that decided.
         room: Room,
@@ -48,8 +48,8 @@ pub enum Illegal {
         action: Action,
         /// What would be legal instead.
         expected: Action,
-        /// Why the model decides so, in words; may be empty.
-        why: String,
+        /// Why the model decides so, in words.
+        why: &'static str,
     },
     /// Nothing of the kind is legal.
     #[error("{action}: {why}")]
@@ -59,7 +59,7 @@ pub enum Illegal {
         /// The action refused.
         action: Action,
         /// What is missing, in words.
-        why: String,
+        why: &'static str,
     },
     /// The world has not read what the action needs.
     #[error("{action}: {source}")]

@@ -3,27 +3,86 @@
 //! The engine makes no choice. [`Engine::enabled`] lists the actions that are legal now,
 //! [`Engine::apply`] executes the one it is given or says why it is illegal. There is no clock, thread,
 //! I/O, log or randomness in it, and nothing panics on any input.
+//!
+//! What an action means is decided in the rooms (`host`, `context`, `send`, `receive`, `complete`); here
+//! they are joined. Every action has an *expectation*, a pure function of the state and the inputs, and
+//! a *commit*, which cannot fail: `enabled` shows expectations, `apply` compares one with the action
+//! before it commits it, `step` commits the next one in turn.
 
 mod action;
+mod apply;
+pub(crate) mod bits;
 mod config;
+mod effects;
+mod enabled;
+mod expect;
+mod finish;
 mod illegal;
 mod io;
+mod ready;
+mod step;
+mod traffic;
 
 pub use action::{Action, UnknownKind};
 pub use config::Config;
 pub use illegal::{Illegal, Room};
 pub use io::{Effect, InputError, Inputs, ReadChannel, WriteChannel};
 
+use std::collections::VecDeque;
+
+use crate::abi::QpState;
+use crate::complete::Complete;
+use crate::context::{Chunk, Context};
+use crate::host::Host;
+use crate::receive::Receiver;
+use crate::send::SendQueue;
+use ready::Ready;
+
+/// Spent buffers that are kept for reuse.
+const POOL: usize = 256;
+
 /// The golden engine.
 pub struct Engine {
     config: Config,
+    host: Host,
+    context: Context,
+    senders: Vec<SendQueue>,
+    receivers: Vec<Receiver>,
+    complete: Complete,
+    /// Frames without a verdict, oldest first.
+    frames: VecDeque<Vec<u8>>,
+    /// Responses queued, of all queue pairs.
+    responses: usize,
+    payload_writes: u64,
+    barrier: u64,
+    ready: Ready,
+    turn: usize,
+    pool: Vec<Vec<u8>>,
+    chunks: Vec<Chunk>,
+    payload: Vec<u8>,
 }
 
 impl Engine {
     /// An engine after reset.
     pub fn new(config: Config) -> Self {
+        let config = config.bounded();
+        let (qps, cqs) = (1usize << config.log2_qps, 1usize << config.log2_cqs);
         Self {
-            config: config.bounded(),
+            config,
+            host: Host::new(config),
+            context: Context::new(&config),
+            senders: (0..qps).map(|_| SendQueue::default()).collect(),
+            receivers: (0..qps).map(|_| Receiver::default()).collect(),
+            complete: Complete::new(qps, cqs),
+            frames: VecDeque::new(),
+            responses: 0,
+            payload_writes: 0,
+            barrier: 0,
+            ready: Ready::new(qps),
+            turn: 0,
+            pool: Vec::new(),
+            chunks: Vec::new(),
+            payload: Vec::new(),
         }
     }
 
@@ -34,88 +93,81 @@ impl Engine {
 
     /// A register write of the driver. Doorbells, arms and context commands wait for their action;
     /// all other registers act at once.
-    pub fn write_register(&mut self, _offset: u32, _value: u32) {}
+    pub fn write_register(&mut self, offset: u32, value: u32) {
+        self.host.write(offset, value);
+    }
 
     /// The value of a register.
-    pub fn read_register(&self, _offset: u32) -> u32 {
-        0
+    pub fn read_register(&self, offset: u32) -> u32 {
+        self.host.read(offset, &self.context)
     }
 
     /// A frame arrives; its action is `RxDrop`, `RxRequest` or `RxResponse`.
-    pub fn receive_frame(&mut self, _frame: Vec<u8>) {}
-
-    /// Appends all actions that are legal now, fully filled in. Looking at requests in host memory is
-    /// done through `inputs` and changes nothing.
-    ///
-    /// # Errors
-    /// What `inputs` could not read.
-    pub fn enabled(
-        &self,
-        _inputs: &mut dyn Inputs,
-        _out: &mut Vec<Action>,
-    ) -> Result<(), InputError> {
-        Ok(())
+    pub fn receive_frame(&mut self, frame: Vec<u8>) {
+        self.frames.push_back(frame);
     }
-
-    /// Executes one action, and appends what the world must see of it.
-    ///
-    /// # Errors
-    /// Why it is not legal; the state is then as before.
-    pub fn apply(
-        &mut self,
-        action: &Action,
-        _inputs: &mut dyn Inputs,
-        _effects: &mut Vec<Effect>,
-    ) -> Result<(), Illegal> {
-        Err(Illegal::Refused {
-            room: Room::Host,
-            action: *action,
-            why: "not implemented".into(),
-        })
-    }
-
-    /// Executes one action of a fair choice: rooms and queue pairs take turns. Cheaper than
-    /// [`Engine::enabled`] and [`Engine::apply`], since it looks only where something may have become
-    /// enabled. `None` if no action is legal.
-    ///
-    /// # Errors
-    /// [`Illegal::Input`] if the world has not read what the action needs.
-    pub fn step(
-        &mut self,
-        _inputs: &mut dyn Inputs,
-        _effects: &mut Vec<Effect>,
-    ) -> Result<Option<Action>, Illegal> {
-        Ok(None)
-    }
-
-    /// Gives a buffer of an effect back for reuse.
-    pub fn recycle(&mut self, _buffer: Vec<u8>) {}
 
     /// The interrupt line: the event queue holds entries that the driver has not consumed.
     pub fn interrupt(&self) -> bool {
-        false
+        self.host.events.pending()
     }
 
     /// Number of payload writes among all effects so far.
     pub fn payload_writes(&self) -> u64 {
-        0
+        self.payload_writes
     }
 
     /// Placement: how many of all payload writes (the oldest so many) must have been answered before
     /// the frame or the completion entry of the last applied action may be seen; 0 if it need not wait.
     /// For a `Retire` of a read, before the action itself.
     pub fn barrier(&self) -> u64 {
-        0
+        self.barrier
     }
 
-    /// Whether everything that was started has been finished: no doorbell, frame, response,
-    /// completion or event waits.
+    /// Whether nothing waits for the engine: no doorbell, command, frame, response, completion or
+    /// event. Requests may wait for responses of the peer.
     pub fn is_idle(&self) -> bool {
-        true
+        self.host.is_idle()
+            && self.frames.is_empty()
+            && self.ready.touched().all(|qpn| {
+                self.complete.is_idle(qpn) && self.receivers.get(qpn).is_none_or(|r| !r.owes())
+            })
+    }
+
+    /// Gives a buffer of an effect back for reuse.
+    pub fn recycle(&mut self, buffer: Vec<u8>) {
+        if self.pool.len() < POOL {
+            self.pool.push(buffer);
+        }
+    }
+
+    /// An empty buffer.
+    fn buffer(&mut self) -> Vec<u8> {
+        let mut buffer = self.pool.pop().unwrap_or_default();
+        buffer.clear();
+        buffer
     }
 
     /// The state of a queue pair in words.
-    pub fn describe_qp(&self, _qpn: u32) -> String {
-        String::new()
+    pub fn describe_qp(&self, qpn: u32) -> String {
+        let index = qpn as usize;
+        let (Some(qp), Some(send), Some(receive)) = (
+            self.context.qp(qpn),
+            self.senders.get(index),
+            self.receivers.get(index),
+        ) else {
+            return format!("queue pair {qpn}: outside the table");
+        };
+        if qp.state == QpState::Reset {
+            return format!("queue pair {qpn}: Reset");
+        }
+        let (sent, received) = self.complete.waiting(index);
+        format!(
+            "queue pair {qpn}: {:?}, mtu {}\n  {}\n  {}\n  complete: {sent} of the send queue, {received} of the receive queue wait",
+            qp.state,
+            qp.mtu,
+            send.describe(),
+            receive.describe(qp),
+        )
     }
 }

@@ -1,0 +1,142 @@
+//! Room `context`: queue pairs, completion queues, memory tokens and pages; lookups, checks, changes.
+
+mod entries;
+mod tokens;
+
+pub(crate) use entries::{CqContext, ENTRY_BYTES, QpContext, Sge, Staged, TokenContext};
+pub(crate) use tokens::{Chunk, Right, pieces};
+
+use crate::abi::{QpState, Table};
+use crate::engine::Config;
+
+/// Pages that one command can write.
+const PAGES: usize = ENTRY_BYTES / 8;
+
+/// A context command, as it was staged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Command {
+    /// Table code.
+    pub table: u8,
+    /// Index of the (first) entry.
+    pub index: u32,
+    /// Entries: number of pages as written, 1 for the other tables.
+    pub count: u8,
+    /// The entry.
+    pub data: Staged,
+}
+
+impl Command {
+    /// The command that a write of CTX_COMMAND gives.
+    pub fn new(value: u32, index: u32, data: &Staged) -> Self {
+        let table = (value & 0xF) as u8;
+        let count = if table == Table::Page as u8 {
+            (value >> 4 & 0xF) as u8
+        } else {
+            1
+        };
+        Self {
+            table,
+            index,
+            count,
+            data: *data,
+        }
+    }
+}
+
+/// What a command changed, for the rooms that keep state of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// Nothing that another room knows of.
+    Nothing,
+    /// A queue pair; in `QpInit` its run-time state is cleared.
+    Qp(usize),
+    /// A completion queue, whose state is cleared.
+    Cq(usize),
+}
+
+/// The tables.
+pub(crate) struct Context {
+    qps: Vec<QpContext>,
+    cqs: Vec<CqContext>,
+    tokens: Vec<TokenContext>,
+    pages: Vec<u64>,
+}
+
+impl Context {
+    pub fn new(config: &Config) -> Self {
+        let none = [0; ENTRY_BYTES];
+        Self {
+            qps: vec![QpContext::parse(&none); 1 << config.log2_qps],
+            cqs: vec![CqContext::default(); 1 << config.log2_cqs],
+            tokens: vec![TokenContext::parse(&none); 1 << config.log2_tokens],
+            pages: vec![0; 1 << config.log2_pages],
+        }
+    }
+
+    /// The queue pair of a number, if the table has it.
+    pub fn qp(&self, qpn: u32) -> Option<&QpContext> {
+        self.qps.get(usize::try_from(qpn).ok()?)
+    }
+
+    /// State of a queue pair; `QpReset` outside the table.
+    pub fn state(&self, qpn: u32) -> QpState {
+        self.qp(qpn).map_or(QpState::Reset, |qp| qp.state)
+    }
+
+    /// Puts a queue pair into `QpErr`; returns whether it was not there already.
+    pub fn fail_qp(&mut self, qpn: usize) -> bool {
+        match self.qps.get_mut(qpn) {
+            Some(qp) if qp.state != QpState::Err => {
+                qp.state = QpState::Err;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The completion queue of a number, if the table has it.
+    pub fn cq(&self, number: u32) -> Option<&CqContext> {
+        self.cqs.get(usize::try_from(number).ok()?)
+    }
+
+    /// A page address; page numbers wrap at the size of the table.
+    fn page(&self, number: u64) -> u64 {
+        let index = number & (self.pages.len() as u64 - 1);
+        self.pages.get(index as usize).copied().unwrap_or(0)
+    }
+
+    /// Writes a staged entry. What lies outside its table is ignored.
+    pub fn write(&mut self, command: &Command) -> Written {
+        let index = command.index as usize;
+        let data = &command.data;
+        match Table::from_bits(command.table.into()) {
+            Some(Table::Qp) => {
+                if let Some(qp) = self.qps.get_mut(index) {
+                    *qp = QpContext::parse(data);
+                    return Written::Qp(index);
+                }
+            }
+            Some(Table::Cq) => {
+                if let Some(cq) = self.cqs.get_mut(index) {
+                    *cq = CqContext::parse(data);
+                    return Written::Cq(index);
+                }
+            }
+            Some(Table::Token) => {
+                if let Some(token) = self.tokens.get_mut(index) {
+                    *token = TokenContext::parse(data);
+                }
+            }
+            Some(Table::Page) => {
+                let count = usize::from(command.count);
+                let count = if count <= PAGES { count } else { 0 };
+                let pages = self.pages.iter_mut().skip(index).take(count);
+                for (page, bytes) in pages.zip(data.as_chunks::<8>().0) {
+                    *page = u64::from_le_bytes(*bytes);
+                }
+            }
+            None => {}
+        }
+        Written::Nothing
+    }
+}

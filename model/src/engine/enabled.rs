@@ -1,0 +1,77 @@
+//! The legal actions.
+
+use super::expect::respond;
+use super::{Action, Engine, InputError, Inputs};
+use crate::abi::{DropCause, RespondKind};
+use crate::complete::Queue;
+use crate::receive::Answer;
+use crate::wire::Frame;
+
+impl Engine {
+    /// Appends all actions that are legal now, fully filled in. Of an acknowledge that may cover others
+    /// behind it, every variant is listed. Not listed are `DropNoBuffer`, which without
+    /// retransmission ends the connection, and the taking of frames while [`Config::responses`] responses wait.
+    ///
+    /// Requests in host memory are looked at through `inputs`; nothing changes.
+    ///
+    /// [`Config::responses`]: super::Config::responses
+    ///
+    /// # Errors
+    /// What `inputs` could not read.
+    pub fn enabled(
+        &self,
+        inputs: &mut dyn Inputs,
+        out: &mut Vec<Action>,
+    ) -> Result<(), InputError> {
+        out.extend(self.expect_context());
+        out.extend(self.expect_sq_doorbell());
+        out.extend(self.expect_rq_doorbell());
+        out.extend(self.expect_cq_doorbell());
+        let mut chunks = Vec::new();
+        if let Some(frame) = self.frames.front()
+            && self.may_take_frames()
+        {
+            let parsed: Result<Frame<'_>, DropCause> = Frame::parse(frame);
+            out.push(self.expect_frame(&parsed, inputs, &mut chunks)?.action);
+        }
+        for qpn in self.ready.touched() {
+            chunks.clear();
+            if let Ok((action, _)) = self.expect_send(qpn, inputs, &mut chunks)? {
+                out.push(action);
+            }
+            chunks.clear();
+            if let Ok((action, _)) = self.expect_respond(qpn, None, &mut chunks) {
+                out.push(action);
+                self.coalesced(qpn, action.psn, out);
+            }
+            out.extend(self.expect_retire(qpn).map(|(action, _)| action));
+            for queue in [Queue::Send, Queue::Receive] {
+                out.extend(self.expect_flush(qpn, queue));
+                out.extend(self.expect_complete(qpn, queue).map(|(action, _)| action));
+            }
+            out.extend(self.expect_event(qpn));
+        }
+        Ok(())
+    }
+
+    /// Whether there is room for one more response.
+    pub(super) fn may_take_frames(&self) -> bool {
+        self.responses < self.config.responses as usize
+    }
+
+    /// Acknowledges that cover more than the first one that waits, whose PSN is `first`.
+    fn coalesced(&self, qpn: usize, first: u32, out: &mut Vec<Action>) {
+        let (Some(qp), Some(receiver)) = (self.context.qp(qpn as u32), self.receivers.get(qpn))
+        else {
+            return;
+        };
+        let mut last = first;
+        for psn in receiver.coalesced(qp) {
+            if psn.get() != last {
+                last = psn.get();
+                let kind = RespondKind::Ack;
+                out.push(respond(qpn, Answer { kind, psn }));
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Requests at their end: retired, flushed, told of. Execution.
+
+use super::apply::{Done, compare};
+use super::{Action, Effect, Engine, Room, WriteChannel};
+use crate::abi::{EventKind, Status};
+use crate::complete::{Queue, Written};
+
+impl Engine {
+    pub(super) fn do_retire(&mut self, wanted: Option<&Action>, qpn: usize) -> Done {
+        let (action, retirement) = match self.expect_retire(qpn) {
+            Ok(expected) => expected,
+            Err(why) => return Ok(Err(why)),
+        };
+        compare(wanted, &action, Room::Send, "the oldest request")?;
+        self.barrier = 0;
+        if let (Some(qp), Some(sender)) = (self.context.qp(qpn as u32), self.senders.get_mut(qpn)) {
+            let (completion, placed) = sender.retire(retirement, qp);
+            self.barrier = placed;
+            if let Some(completion) = completion {
+                self.complete.push(qpn, Queue::Send, completion);
+            }
+        }
+        if retirement.status != Status::Success {
+            self.fail_qp(qpn, retirement.status);
+        }
+        self.ready.touch(qpn);
+        Ok(Ok(action))
+    }
+
+    pub(super) fn do_flush(&mut self, wanted: Option<&Action>, qpn: usize, queue: Queue) -> Done {
+        let action = match self.expect_flush(qpn, queue) {
+            Ok(action) => action,
+            Err(why) => return Ok(Err(why)),
+        };
+        let room = match queue {
+            Queue::Send => Room::Send,
+            Queue::Receive => Room::Receive,
+        };
+        compare(wanted, &action, room, "the oldest request of the queue")?;
+        self.barrier = 0;
+        if let (Some(qp), Some(sender), Some(receiver)) = (
+            self.context.qp(qpn as u32),
+            self.senders.get_mut(qpn),
+            self.receivers.get_mut(qpn),
+        ) {
+            let completion = match queue {
+                Queue::Send => sender.flush(qp),
+                Queue::Receive => receiver.flush(qp),
+            };
+            self.complete.push(qpn, queue, completion);
+        }
+        self.ready.touch(qpn);
+        Ok(Ok(action))
+    }
+
+    pub(super) fn do_complete(
+        &mut self,
+        wanted: Option<&Action>,
+        qpn: usize,
+        queue: Queue,
+        effects: &mut Vec<Effect>,
+    ) -> Done {
+        let (action, entry) = match self.expect_complete(qpn, queue) {
+            Ok(expected) => expected,
+            Err(why) => return Ok(Err(why)),
+        };
+        compare(
+            wanted,
+            &action,
+            Room::Complete,
+            "the oldest completion of that queue",
+        )?;
+        let context = self.context.cq(entry.cq).copied().unwrap_or_default();
+        let Written {
+            entry: written,
+            event,
+            barrier,
+        } = self.complete.complete(qpn, queue, &context);
+        self.barrier = barrier;
+        if let Some((address, bytes)) = written {
+            self.write(WriteChannel::Completion, address, &bytes, effects);
+        }
+        if let Some(event) = event {
+            self.event(event, 0, entry.cq, effects);
+        }
+        self.ready.touch(qpn);
+        Ok(Ok(action))
+    }
+
+    pub(super) fn do_event(
+        &mut self,
+        wanted: Option<&Action>,
+        qpn: usize,
+        effects: &mut Vec<Effect>,
+    ) -> Done {
+        let action = match self.expect_event(qpn) {
+            Ok(action) => action,
+            Err(why) => return Ok(Err(why)),
+        };
+        compare(
+            wanted,
+            &action,
+            Room::Complete,
+            "the oldest event of the queue pair",
+        )?;
+        self.barrier = 0;
+        if let Some(status) = self.complete.take_event(qpn) {
+            self.event(EventKind::QpError, status as u8, qpn as u32, effects);
+        }
+        self.ready.touch(qpn);
+        Ok(Ok(action))
+    }
+
+    /// Puts a queue pair into `QpErr`, with its event.
+    pub(super) fn fail_qp(&mut self, qpn: usize, status: Status) {
+        if self.context.fail_qp(qpn) {
+            self.complete.push_event(qpn, status);
+        }
+    }
+}

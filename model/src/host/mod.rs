@@ -1,0 +1,243 @@
+//! Room `host`: registers, doorbells that wait for their action, events, the interrupt line.
+
+mod events;
+mod registers;
+
+pub(crate) use events::Events;
+
+use std::collections::VecDeque;
+
+use registers as reg;
+
+use crate::abi::{Arm, DropCause};
+use crate::context::{Command, Context, ENTRY_BYTES, QpContext, Staged};
+use crate::engine::Config;
+use crate::wire::{Eth, Ip, Ipv4, Ipv6, MacAddr};
+
+/// A queue index written to a doorbell register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Doorbell {
+    /// Queue pair or completion queue.
+    pub number: u32,
+    /// Producer or consumer index.
+    pub index: u16,
+}
+
+/// What was written to a completion queue's doorbells; both kinds wait in one queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CqDoorbell {
+    /// DB_CQ.
+    Consumed(Doorbell),
+    /// DB_ARM.
+    Arm(Doorbell, Arm),
+}
+
+/// Own addresses.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Port {
+    pub mac: MacAddr,
+    pub ipv4: [u8; 4],
+    pub ipv6: [u8; 16],
+}
+
+impl Port {
+    /// Headers of what is sent for a queue pair (WIRE-FRM-1, -2, WIRE-BTH-8).
+    pub fn headers(&self, qp: &QpContext) -> (Eth, Ip) {
+        let eth = Eth {
+            dst: qp.remote_mac,
+            src: self.mac,
+            vlan: None,
+        };
+        let [.., a, b, c, d] = qp.remote_ip;
+        let ip = if qp.ipv6 {
+            Ip::V6(Ipv6::new(self.ipv6.into(), qp.remote_ip.into()))
+        } else {
+            Ip::V4(Ipv4::new(self.ipv4.into(), [a, b, c, d].into()))
+        };
+        (eth, ip.with_path(qp.traffic_class, qp.hop_limit))
+    }
+}
+
+/// Counters of frames.
+#[derive(Debug, Default)]
+struct Counters {
+    drops: [u32; 32],
+    rx_frames: u32,
+    tx_frames: u32,
+    rx_octets: u64,
+    tx_octets: u64,
+}
+
+/// See the module.
+pub(crate) struct Host {
+    config: Config,
+    pub port: Port,
+    pub events: Events,
+    ctx_index: u32,
+    ctx_data: Staged,
+    pub commands: VecDeque<Command>,
+    pub sq_doorbells: VecDeque<Doorbell>,
+    pub rq_doorbells: VecDeque<Doorbell>,
+    pub cq_doorbells: VecDeque<CqDoorbell>,
+    counters: Counters,
+}
+
+impl Host {
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            port: Port::default(),
+            events: Events::default(),
+            ctx_index: 0,
+            ctx_data: [0; ENTRY_BYTES],
+            commands: VecDeque::new(),
+            sq_doorbells: VecDeque::new(),
+            rq_doorbells: VecDeque::new(),
+            cq_doorbells: VecDeque::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    pub fn write(&mut self, offset: u32, value: u32) {
+        let doorbell = Doorbell {
+            number: value >> 16,
+            index: value as u16,
+        };
+        match offset {
+            reg::EQ_LOG => self.events.log = (value & 0x1F) as u8,
+            reg::EQ_BASE_LO => set_low(&mut self.events.base, value),
+            reg::EQ_BASE_HI => set_high(&mut self.events.base, value),
+            reg::EQ_CI => self.events.consumer = value as u16,
+            reg::MAC_LO => set_word(&mut self.port.mac.0, 0, value),
+            reg::MAC_HI => set_word(&mut self.port.mac.0, 4, value),
+            reg::IPV4 => self.port.ipv4 = value.to_le_bytes(),
+            reg::IPV6..=reg::IPV6_LAST if offset.is_multiple_of(4) => {
+                set_word(&mut self.port.ipv6, (offset - reg::IPV6) as usize, value);
+            }
+            reg::CTX_INDEX => self.ctx_index = value & 0xFF_FFFF,
+            reg::CTX_COMMAND => {
+                let command = Command::new(value, self.ctx_index, &self.ctx_data);
+                self.commands.push_back(command);
+            }
+            reg::CTX_DATA..=reg::CTX_DATA_LAST if offset.is_multiple_of(4) => {
+                set_word(&mut self.ctx_data, (offset - reg::CTX_DATA) as usize, value);
+            }
+            reg::DB_SQ => self.sq_doorbells.push_back(doorbell),
+            reg::DB_RQ => self.rq_doorbells.push_back(doorbell),
+            reg::DB_CQ => self.cq_doorbells.push_back(CqDoorbell::Consumed(doorbell)),
+            reg::DB_ARM => {
+                let arm = match value >> 30 {
+                    0 => Arm::Errors,
+                    1 => Arm::Any,
+                    2 => Arm::Solicited,
+                    _ => Arm::None,
+                };
+                let doorbell = Doorbell {
+                    number: doorbell.number & 0x3FFF,
+                    ..doorbell
+                };
+                self.cq_doorbells.push_back(CqDoorbell::Arm(doorbell, arm));
+            }
+            _ => {}
+        }
+    }
+
+    pub fn read(&self, offset: u32, context: &Context) -> u32 {
+        let Counters {
+            drops,
+            rx_frames,
+            tx_frames,
+            rx_octets,
+            tx_octets,
+        } = &self.counters;
+        let c = &self.config;
+        match offset {
+            reg::ID => reg::ID_VALUE,
+            reg::VERSION => reg::VERSION_VALUE,
+            reg::CAPS0 => {
+                u32::from(c.log2_qps)
+                    | u32::from(c.log2_cqs) << 8
+                    | u32::from(c.log2_tokens) << 16
+                    | u32::from(c.log2_pages) << 24
+            }
+            reg::CAPS1 => u32::from(c.max_read) | u32::from(c.max_read) << 8,
+            reg::EQ_LOG => self.events.log.into(),
+            reg::EQ_BASE_LO => self.events.base as u32,
+            reg::EQ_BASE_HI => (self.events.base >> 32) as u32,
+            reg::EQ_CI => self.events.consumer.into(),
+            reg::INTERRUPT => self.events.pending().into(),
+            reg::MAC_LO => word(&self.port.mac.0, 0),
+            reg::MAC_HI => word(&self.port.mac.0, 4),
+            reg::IPV4 => u32::from_le_bytes(self.port.ipv4),
+            reg::IPV6..=reg::IPV6_LAST if offset.is_multiple_of(4) => {
+                word(&self.port.ipv6, (offset - reg::IPV6) as usize)
+            }
+            reg::CTX_INDEX => self.ctx_index,
+            reg::CTX_STATUS => (!self.commands.is_empty()).into(),
+            reg::QP_STATE => context.state(self.ctx_index) as u32,
+            reg::CTX_DATA..=reg::CTX_DATA_LAST if offset.is_multiple_of(4) => {
+                word(&self.ctx_data, (offset - reg::CTX_DATA) as usize)
+            }
+            reg::DROP..=reg::DROP_LAST if offset.is_multiple_of(4) => drops
+                .get((offset - reg::DROP) as usize / 4)
+                .copied()
+                .unwrap_or(0),
+            reg::RX_FRAMES => *rx_frames,
+            reg::TX_FRAMES => *tx_frames,
+            reg::RX_OCTETS => *rx_octets as u32,
+            reg::RX_OCTETS_HI => (*rx_octets >> 32) as u32,
+            reg::TX_OCTETS => *tx_octets as u32,
+            reg::TX_OCTETS_HI => (*tx_octets >> 32) as u32,
+            _ => 0,
+        }
+    }
+
+    /// Counts a frame that has got its verdict.
+    pub fn count_in(&mut self, cause: DropCause, octets: usize) {
+        let counters = &mut self.counters;
+        if let Some(count) = counters.drops.get_mut(cause as usize) {
+            *count = count.wrapping_add(1);
+        }
+        counters.rx_frames = counters.rx_frames.wrapping_add(1);
+        counters.rx_octets = counters.rx_octets.wrapping_add(octets as u64);
+    }
+
+    /// Counts a frame that leaves.
+    pub fn count_out(&mut self, octets: usize) {
+        let counters = &mut self.counters;
+        counters.tx_frames = counters.tx_frames.wrapping_add(1);
+        counters.tx_octets = counters.tx_octets.wrapping_add(octets as u64);
+    }
+
+    /// Whether no doorbell or command waits.
+    pub fn is_idle(&self) -> bool {
+        self.commands.is_empty()
+            && self.sq_doorbells.is_empty()
+            && self.rq_doorbells.is_empty()
+            && self.cq_doorbells.is_empty()
+    }
+}
+
+fn set_low(value: &mut u64, low: u32) {
+    *value = *value & !0xFFFF_FFFF | u64::from(low);
+}
+
+fn set_high(value: &mut u64, high: u32) {
+    *value = *value & 0xFFFF_FFFF | u64::from(high) << 32;
+}
+
+/// Sets the bytes from `at` that are there to those of a word.
+fn set_word(bytes: &mut [u8], at: usize, word: u32) {
+    for (to, from) in bytes.iter_mut().skip(at).zip(word.to_le_bytes()) {
+        *to = from;
+    }
+}
+
+/// The word of the bytes from `at`; bytes that are not there are 0.
+fn word(bytes: &[u8], at: usize) -> u32 {
+    let mut word = [0; 4];
+    for (to, from) in word.iter_mut().zip(bytes.iter().skip(at)) {
+        *to = *from;
+    }
+    u32::from_le_bytes(word)
+}

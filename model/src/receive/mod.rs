@@ -1,0 +1,238 @@
+//! Room `receive`: frames in, receive queues, access of the peer, the queue of responses.
+
+mod request;
+mod respond;
+mod verdict;
+
+pub(crate) use request::{Taken, TakenKind};
+pub(crate) use respond::{Answer, Step};
+pub(crate) use verdict::{Outcome, Verdict, View};
+
+use std::collections::VecDeque;
+
+use crate::abi::{RxResult, Status};
+use crate::complete::{Completion, RECEIVE_OPCODE};
+use crate::context::{QpContext, Sge};
+use crate::wire::{Msn, NakCode, Psn, Reth, Syndrome};
+use respond::Response;
+
+/// A receive, as it stands in its ring.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Receive {
+    elements: [Sge; 4],
+}
+
+/// The message of the peer that is under way.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Message {
+    #[default]
+    None,
+    Send {
+        received: u64,
+    },
+    Write {
+        reth: Reth,
+        received: u64,
+    },
+}
+
+/// A fatal NAK, and what becomes of the receive.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refused {
+    pub code: NakCode,
+    /// Status of the receive, and of the queue pair's event.
+    pub status: Status,
+    /// Whether a receive completes with it.
+    pub completes: bool,
+}
+
+impl Refused {
+    /// The result that the commit record carries.
+    pub fn result(&self) -> RxResult {
+        match self.code {
+            NakCode::RemoteAccess => RxResult::NakAccess,
+            NakCode::RemoteOperational => RxResult::NakOperation,
+            _ => RxResult::NakInvalid,
+        }
+    }
+}
+
+/// Responder and receive queue of one queue pair.
+#[derive(Debug, Default)]
+pub(crate) struct Receiver {
+    /// Index after the last receive rung for.
+    pub producer: u16,
+    /// Oldest receive not completed; that of the send under way.
+    consumer: u16,
+    /// The oldest receive, once it was fetched.
+    receive: Option<Receive>,
+    /// PSN expected next; the context's until one was accepted.
+    expected: Option<Psn>,
+    msn: Msn,
+    message: Message,
+    /// A NAK 0x60 or RNR NAK was sent, and the expected PSN has not come since.
+    nak_sent: bool,
+    responses: VecDeque<Response>,
+    /// Reads among them.
+    reads: u32,
+    /// A fatal NAK is in the queue: everything up to it is still sent in `QpErr`.
+    last_words: bool,
+    /// Payload writes so far, those of the last accepted packet included.
+    placed: u64,
+}
+
+impl Receiver {
+    /// The queue pair was written in `QpInit`. Returns how many responses were forgotten.
+    pub fn clear(&mut self) -> usize {
+        let forgotten = self.responses.len();
+        *self = Self::default();
+        forgotten
+    }
+
+    /// Responses that wait.
+    pub fn queued(&self) -> usize {
+        self.responses.len()
+    }
+
+    fn expected(&self, qp: &QpContext) -> Psn {
+        self.expected.unwrap_or(qp.rq_psn)
+    }
+
+    /// Whether a receive is posted, or in use.
+    fn has_receive(&self) -> bool {
+        self.consumer != self.producer
+    }
+
+    /// Index of the oldest receive: what `Flush` takes.
+    pub fn flushable(&self) -> Option<u16> {
+        self.has_receive().then_some(self.consumer)
+    }
+
+    /// Takes the oldest receive out of the queue.
+    fn finish_receive(&mut self, qp: &QpContext, status: Status) -> Completion {
+        let mut completion = Completion::new(qp.recv_cq, self.consumer, RECEIVE_OPCODE, status);
+        completion.barrier = self.placed;
+        self.consumer = self.consumer.wrapping_add(1);
+        self.receive = None;
+        completion
+    }
+
+    /// Flushes the oldest receive.
+    pub fn flush(&mut self, qp: &QpContext) -> Completion {
+        self.finish_receive(qp, Status::Flushed)
+    }
+
+    /// Queues the ACK of the newest executed PSN (WIRE-DUP-9: nothing else changes).
+    pub fn duplicate(&mut self, qp: &QpContext) {
+        let psn = self.expected(qp).prev();
+        self.queue_ack(psn);
+    }
+
+    /// Queues a NAK 0x60 for the expected PSN.
+    pub fn nak_sequence(&mut self, qp: &QpContext) {
+        self.nak_sent = true;
+        let psn = self.expected(qp);
+        self.queue_nak(psn, Syndrome::Nak(NakCode::PsnSequence));
+    }
+
+    /// Queues an RNR NAK for the expected PSN (WIRE-RNR-3, -4).
+    pub fn rnr(&mut self, qp: &QpContext) {
+        self.nak_sent = true;
+        let psn = self.expected(qp);
+        let timer = qp.min_rnr_timer;
+        self.queue_nak(psn, Syndrome::Rnr { timer });
+    }
+
+    /// Queues a fatal NAK (WIRE-NAK-4, -5, -6). The completion of the receive, if there is one.
+    pub fn refuse(&mut self, refused: &Refused, qp: &QpContext) -> Option<Completion> {
+        let syndrome = Syndrome::Nak(refused.code);
+        let psn = self.expected(qp);
+        self.nak_sent = false;
+        self.queue_nak(psn, syndrome);
+        self.last_words = true;
+        refused.completes.then(|| {
+            let mut completion = self.finish_receive(qp, refused.status);
+            completion.error_code = syndrome.encode();
+            completion
+        })
+    }
+
+    /// Executes a request packet. `placed`: payload writes so far, its own included, if it had any.
+    /// The completion of the receive, if it ended a send.
+    pub fn take(
+        &mut self,
+        taken: &Taken,
+        qp: &QpContext,
+        ack_req: bool,
+        solicited: bool,
+        placed: Option<u64>,
+    ) -> Option<Completion> {
+        let psn = self.expected(qp);
+        self.nak_sent = false;
+        self.expected = Some(psn + taken.psns);
+        self.message = taken.message;
+        if taken.fetched.is_some() {
+            self.receive = taken.fetched;
+        }
+        if let Some(placed) = placed {
+            self.placed = placed;
+        }
+        let mut finished = None;
+        match taken.kind {
+            TakenKind::Placed { ends } => {
+                if ends {
+                    self.msn = self.msn.next();
+                }
+            }
+            TakenKind::Received {
+                byte_len,
+                invalidate,
+            } => {
+                self.msn = self.msn.next();
+                let mut completion = self.finish_receive(qp, Status::Success);
+                completion.byte_len = byte_len;
+                completion.solicited = solicited;
+                completion.invalidated = invalidate.map(|token| token.0);
+                finished = Some(completion);
+            }
+            TakenKind::Read(reth) => {
+                self.msn = self.msn.next();
+                self.queue_read(psn, reth);
+                return None;
+            }
+        }
+        if ack_req {
+            self.queue_ack(psn);
+        }
+        finished
+    }
+
+    /// In words, for a report.
+    pub fn describe(&self, qp: &QpContext) -> String {
+        let mut text = format!(
+            "receive: psn {} expected, msn {}, receives {}..{} posted",
+            self.expected(qp),
+            self.msn,
+            self.consumer,
+            self.producer,
+        );
+        match &self.message {
+            Message::None => {}
+            Message::Send { received } => text += &format!("; send under way at byte {received}"),
+            Message::Write { reth, received } => {
+                text += &format!("; write under way at byte {received} of {}", reth.length);
+            }
+        }
+        if self.nak_sent {
+            text += "; NAK sent";
+        }
+        if !self.responses.is_empty() {
+            text += &format!("; {} responses wait, first ", self.responses.len());
+            text += &self
+                .responses
+                .front()
+                .map_or_else(String::new, Response::describe);
+        }
+        text
+    }
+}
