@@ -45,6 +45,7 @@ module nd_wire_rx_parse
   logic [13:0] b_index_q, b_index_d;
   logic [16:0] b_end_q, b_end_d;    // length of the datagram
   logic [16:0] left_q, left_d;      // bytes of it behind this word
+  logic [1:0]  past_q, past_d;      // words of the frame before this one, up to 3
   frame_kind_e b_kind_q;
   logic [47:0] b_mac_q;
   logic [16:0] b_frame_len_q;
@@ -66,7 +67,8 @@ module nd_wire_rx_parse
     b_word_d = in_word;
     // The first words are taken whole, so that the checksum of the header is right also if the length
     // is shorter than it: such a datagram is refused anyway.
-    if (b_index_d > 14'd2 && !(|left_q[16:3])) begin
+    past_d = in_word.first ? 2'd1 : past_q == 2'd3 ? 2'd3 : past_q + 2'd1;
+    if (!in_word.first && past_q == 2'd3 && !(|left_q[16:3])) begin
       b_word_d.data = in_word.data & lanes_below({1'b0, left_q[2:0]});
     end
   end
@@ -78,6 +80,7 @@ module nd_wire_rx_parse
       b_index_q     <= b_index_d;
       b_end_q       <= b_end_d;
       left_q        <= left_d;
+      past_q        <= past_d;
       b_ipv6_q      <= ipv6;
       b_inside_q    <= in_word.first || left_q != '0;
       b_kind_q      <= in_kind;

@@ -32,6 +32,7 @@ module nd_wire_rx_verdict
   // Clock after clock: 1 sums complete, 2 folded once, 3 folded twice and ICRC known, 4 verdict.
   logic [19:0] ip_sum_q, ip_sum_d;
   logic [31:0] udp_sum_q, udp_sum_d;
+  logic [17:0] ip_part, udp_part;  // of the word
   logic [16:0] ip_fold_q;
   logic [17:0] udp_fold_q;
   logic [16:0] udp_fold;
@@ -55,12 +56,10 @@ module nd_wire_rx_verdict
   );
 
   always_comb begin
-    ip_sum_d  = first ? '0 : ip_sum_q;
-    udp_sum_d = first ? '0 : udp_sum_q;
-    ip_sum_d  = ip_sum_d
-              + 20'({1'b0, sum_ip[0] ? sum_low : 17'd0} + {1'b0, sum_ip[1] ? sum_high : 17'd0});
-    udp_sum_d = udp_sum_d
-              + 32'({1'b0, sum_udp[0] ? sum_low : 17'd0} + {1'b0, sum_udp[1] ? sum_high : 17'd0});
+    ip_part   = {1'b0, sum_ip[0] ? sum_low : 17'd0} + {1'b0, sum_ip[1] ? sum_high : 17'd0};
+    udp_part  = {1'b0, sum_udp[0] ? sum_low : 17'd0} + {1'b0, sum_udp[1] ? sum_high : 17'd0};
+    ip_sum_d  = (first ? '0 : ip_sum_q) + 20'(ip_part);
+    udp_sum_d = (first ? '0 : udp_sum_q) + 32'(udp_part);
     // One more carry can only come with a sum that is far from all ones.
     udp_fold = {1'b0, udp_fold_q[15:0]} + 17'(udp_fold_q[17:16]);
     over     = len[17:0] > 18'(MaxPayload);
