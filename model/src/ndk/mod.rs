@@ -22,6 +22,12 @@
 //! down, which has no place in NDKPI. [`NtStatus::of`] turns an outcome into the status. Nothing here
 //! panics, whatever the consumer asks and the adapter answers.
 //!
+//! # Time
+//!
+//! The provider waits for the engine in one place only: after each context command it reads CTX_STATUS until the entry is
+//! in the table, so that no doorbell overtakes it. Reading a register must therefore let the adapter go on; a
+//! [`Hal`](crate::hal::Hal) on which it does not ends in [`AdapterError::ContextBusy`].
+//!
 //! # Example
 //!
 //! ```

@@ -1,0 +1,580 @@
+//! Two providers on two golden engines: the five operations and their real status codes, under every scheduler.
+
+mod world;
+
+use tandem_model::hal::Hal;
+use tandem_model::ndk::bench::PathMtu;
+use tandem_model::ndk::{
+    ArmType, Mdl, MrFlags, Notification, NtStatus, Object, OpFlags, OperationType, QpPhase,
+    RemoteToken, Sge,
+};
+use tandem_model::target::Scheduler;
+
+use world::{BUFFER, Change, PLAIN, VA, World};
+
+use NtStatus as S;
+use OperationType as T;
+
+const NONE: OpFlags = OpFlags::NONE;
+const SILENT: OpFlags = OpFlags::SILENT_SUCCESS;
+
+/// A test in a world of each scheduler. Receives are posted, and time passes, before the peer sends: a
+/// doorbell not taken is a receive not there, and there are no retries yet.
+fn each(change: &Change, test: impl Fn(&mut World)) {
+    let schedulers = [Scheduler::Fair, Scheduler::Adversarial]
+        .into_iter()
+        .chain((0..6).map(Scheduler::Random));
+    for scheduler in schedulers {
+        println!("{scheduler:?}");
+        let mut world = World::new(scheduler, change);
+        test(&mut world);
+        world.finish();
+    }
+}
+
+fn pattern(length: u32) -> Vec<u8> {
+    (0..length).map(|i| (i * 7 + i / 251) as u8).collect()
+}
+
+/// NDK-SEND-1, -2, NDK-RECV-1, -2, -4, NDK-RES-2, -4: several sizes, from several elements to several elements.
+#[test]
+fn send_and_receive() {
+    for (ipv6, mtu) in [
+        (false, PathMtu::B1024),
+        (true, PathMtu::B1024),
+        (false, PathMtu::B256),
+        (true, PathMtu::B4096),
+    ] {
+        let change = Change { ipv6, mtu, ..PLAIN };
+        each(&change, |w| {
+            for (context, length) in (1..).zip([0, 1, 3, 1023, 1024, 1025, 5000, 16000]) {
+                let data = pattern(length);
+                w.a.fill(100, &data);
+                let piece = length / 3;
+                let sgl = [
+                    w.a.sge(100, piece),
+                    w.a.sge(100 + piece, 0),
+                    w.a.sge(100 + piece, length - piece),
+                ];
+                let sink = [w.b.sge(4090, 7), w.b.sge(4097, BUFFER / 2)];
+                w.b.nic.receive(w.b.qp, context, &sink).unwrap();
+                w.run();
+                w.a.nic.send(w.a.qp, context << 32, &sgl, NONE).unwrap();
+                w.run();
+                assert_eq!(w.a.results(), [(context << 32, T::Send, S::SUCCESS)]);
+                let results = w.b.poll();
+                assert_eq!(results.len(), 1);
+                assert_eq!(
+                    (results[0].request_context, results[0].operation),
+                    (context, T::Receive)
+                );
+                assert_eq!(results[0].status, S::SUCCESS);
+                assert_eq!(results[0].bytes_transferred, length);
+                assert_eq!(results[0].qp_context, 0xC2);
+                assert_eq!(w.b.bytes(4090, length), data);
+            }
+        });
+    }
+}
+
+/// NDK-READ-5, -6, -8, NDK-WRITE-2, -10.
+#[test]
+fn read_and_write() {
+    each(&PLAIN, |w| {
+        let data = pattern(10_000);
+        w.b.fill(333, &data);
+        let token = w.b.remote_token();
+        let sgl = [w.a.sge(8000, 4321), w.a.sge(20_000, 5679)];
+        w.a.nic
+            .read(w.a.qp, 1, &sgl, VA + 333, token, NONE)
+            .unwrap();
+        w.run();
+        assert_eq!(w.a.results(), [(1, T::Read, S::SUCCESS)]);
+        assert_eq!(w.a.bytes(8000, 4321), data[..4321]);
+        assert_eq!(w.a.bytes(20_000, 5679), data[4321..]);
+        let source = [w.a.sge(20_000, 5679)];
+        w.a.nic
+            .write(w.a.qp, 2, &source, VA + 50_001, token, NONE)
+            .unwrap();
+        w.run();
+        assert_eq!(w.a.results(), [(2, T::Write, S::SUCCESS)]);
+        assert_eq!(w.b.bytes(50_001, 5679), data[4321..]);
+        assert_eq!(w.b.results(), []);
+        // Reading O4: nothing of a zero-length request is checked.
+        let (qp, wrong) = (w.a.qp, RemoteToken(0xDEAD));
+        w.a.nic.read(qp, 3, &[], 0, wrong, NONE).unwrap();
+        w.a.nic.write(qp, 4, &[], 0, wrong, NONE).unwrap();
+        w.run();
+        let expected = [(3, T::Read, S::SUCCESS), (4, T::Write, S::SUCCESS)];
+        assert_eq!(w.a.results(), expected);
+    });
+}
+
+/// NDK-SINV-6 of the engine's side: NDK-SINV-19, -20, -26, NDK-RES-6, -7.
+#[test]
+fn send_and_invalidate() {
+    each(&PLAIN, |w| {
+        let length = 8192;
+        let chain = [Mdl::contiguous(VA, w.b.buffer, length)];
+        let rights = MrFlags::ALLOW_REMOTE_READ | MrFlags::ALLOW_REMOTE_WRITE;
+        let pd = w.b.pd;
+        let mr =
+            w.b.nic
+                .bench()
+                .place_fast_region(pd, &chain, length.into(), rights)
+                .unwrap();
+        let token = w.b.nic.remote_token_from_mr(mr).unwrap();
+        // The token works,
+        let (qp, source) = (w.a.qp, [w.a.sge(0, 64)]);
+        w.a.fill(0, &pattern(64));
+        w.a.nic
+            .write(qp, 1, &source, VA + 8000, token, NONE)
+            .unwrap();
+        w.run();
+        assert_eq!(w.a.results(), [(1, T::Write, S::SUCCESS)]);
+        assert_eq!(w.b.bytes(8000, 64), pattern(64));
+        // is invalidated,
+        let sink = [w.b.sge(0, 100)];
+        w.b.nic.receive(w.b.qp, 9, &sink).unwrap();
+        w.b.nic.receive(w.b.qp, 10, &sink).unwrap();
+        w.run();
+        w.a.nic
+            .send_and_invalidate(qp, 2, &source, NONE, token)
+            .unwrap();
+        w.run();
+        assert_eq!(w.a.results(), [(2, T::Send, S::SUCCESS)]);
+        let results = w.b.poll();
+        assert_eq!(results[0].operation, T::ReceiveAndInvalidate);
+        assert_eq!(results[0].type_specific_completion_output, token.0.into());
+        assert_eq!((results.len(), results[0].bytes_transferred), (1, 64));
+        // and an invalid token: the connection ends, and the receive fails.
+        w.a.nic
+            .send_and_invalidate(qp, 3, &source, NONE, token)
+            .unwrap();
+        w.run();
+        assert_eq!(w.a.results(), [(3, T::Send, S::REMOTE_RESOURCES)]);
+        let results = w.b.results();
+        assert_eq!(results.len(), 1);
+        assert_eq!(results[0].0, 10);
+        assert!(!results[0].2.is_success());
+        assert_eq!(w.b.nic.qp_phase(w.b.qp), Ok(QpPhase::Error));
+    });
+}
+
+/// Reading O9: normal regions and the privileged token are no targets.
+#[test]
+fn invalidation_of_what_must_not_be() {
+    each(&PLAIN, |w| {
+        w.b.nic.receive(w.b.qp, 0, &[]).unwrap();
+        w.run();
+        let token = w.b.remote_token();
+        w.a.nic
+            .send_and_invalidate(w.a.qp, 0, &[], NONE, token)
+            .unwrap();
+        w.run();
+        assert_eq!(w.a.results(), [(0, T::Send, S::REMOTE_RESOURCES)]);
+        // The region is as it was: no token changed hands.
+        assert_eq!(w.b.remote_token(), token);
+    });
+}
+
+/// NDK-READ-15, -16.
+#[test]
+fn read_with_local_invalidation() {
+    each(&PLAIN, |w| {
+        let chain = [Mdl::contiguous(VA, w.a.buffer, 4096)];
+        let pd = w.a.pd;
+        let rights = MrFlags::ALLOW_LOCAL_WRITE;
+        let mut bench = w.a.nic.bench();
+        let fast = bench.place_fast_region(pd, &chain, 4096, rights).unwrap();
+        let other = bench.place_fast_region(pd, &chain, 4096, rights).unwrap();
+        let element = |token| Sge {
+            address: VA,
+            length: 16,
+            token,
+        };
+        let fast = element(w.a.nic.local_token_from_mr(fast).unwrap());
+        let other = element(w.a.nic.local_token_from_mr(other).unwrap());
+        let (qp, token) = (w.a.qp, w.b.remote_token());
+        let flags = OpFlags::RDMA_READ_LOCAL_INVALIDATE;
+        w.a.nic
+            .read(qp, 1, &[fast, other], VA, token, flags)
+            .unwrap();
+        w.a.nic.read(qp, 2, &[other], VA, token, NONE).unwrap();
+        w.run();
+        let expected = [(1, T::Read, S::SUCCESS), (2, T::Read, S::SUCCESS)];
+        assert_eq!(w.a.results(), expected);
+        w.a.nic.read(qp, 3, &[fast], VA, token, NONE).unwrap();
+        w.run();
+        assert_eq!(w.a.results(), [(3, T::Read, S::ACCESS_VIOLATION)]);
+    });
+}
+
+/// NDK-READ-25, C3; reading O2: the rest is cancelled. The peer's driver hears of it.
+#[test]
+fn remote_access_errors() {
+    type Post = fn(&mut World) -> (OperationType, RemoteToken, u64);
+    let cases: [Post; 4] = [
+        |w| (T::Read, w.b.remote_token(), VA + u64::from(BUFFER) - 63),
+        |w| (T::Write, w.b.remote_token(), VA + u64::from(BUFFER) - 63),
+        |w| (T::Write, w.b.remote_token(), VA - 1),
+        // NDK-TOK-4.
+        |w| {
+            let privileged = w.b.nic.privileged_memory_region_token(w.b.pd).unwrap();
+            (T::Read, RemoteToken::from_engine(privileged.0), w.b.buffer)
+        },
+    ];
+    for case in cases {
+        each(&PLAIN, |w| {
+            let (operation, token, address) = case(w);
+            let (qp, sgl) = (w.a.qp, [w.a.sge(0, 64)]);
+            w.b.nic.receive(w.b.qp, 70, &[]).unwrap();
+            w.run();
+            w.a.nic.send(qp, 1, &[], SILENT).unwrap();
+            match operation {
+                T::Read => w.a.nic.read(qp, 2, &sgl, address, token, SILENT),
+                _ => w.a.nic.write(qp, 2, &sgl, address, token, SILENT),
+            }
+            .unwrap();
+            w.a.nic.send(qp, 3, &[], SILENT).unwrap();
+            w.a.nic.receive(qp, 4, &[]).unwrap();
+            w.b.nic.receive(w.b.qp, 71, &[]).unwrap();
+            w.run();
+            w.run();
+            let mut results = w.a.results();
+            results.sort_by_key(|(context, ..)| *context);
+            assert_eq!(
+                results,
+                [
+                    (2, operation, S::REMOTE_RESOURCES),
+                    (3, T::Send, S::CANCELLED),
+                    (4, T::Receive, S::CANCELLED),
+                ]
+            );
+            assert_eq!(
+                w.b.results(),
+                [(70, T::Receive, S::SUCCESS), (71, T::Receive, S::CANCELLED)]
+            );
+            let events = w.b.nic.poll_events().unwrap();
+            assert!(
+                matches!(events[..], [Notification::QpError { .. }]),
+                "{events:?}"
+            );
+            // Reading O7.
+            w.a.nic.send(qp, 5, &[], NONE).unwrap();
+            w.run();
+            assert_eq!(w.a.results(), [(5, T::Send, S::CANCELLED)]);
+        });
+    }
+}
+
+/// Reading O18, NDK-SGE-3.
+#[test]
+fn local_access_errors() {
+    each(&PLAIN, |w| {
+        w.b.nic.receive(w.b.qp, 0, &[]).unwrap();
+        w.run();
+        let beyond = [w.a.sge(BUFFER - 10, 11)];
+        w.a.nic.send(w.a.qp, 1, &beyond, NONE).unwrap();
+        w.run();
+        assert_eq!(w.a.results(), [(1, T::Send, S::ACCESS_VIOLATION)]);
+        let events = w.a.nic.poll_events().unwrap();
+        assert_eq!(events, [w.a.qp_error(S::ACCESS_VIOLATION)]);
+    });
+    // The receiver's elements: NDK side C10's neighbour, a scatter fault.
+    each(&PLAIN, |w| {
+        let beyond = [w.b.sge(BUFFER - 10, 11)];
+        w.b.nic.receive(w.b.qp, 1, &beyond).unwrap();
+        w.run();
+        let source = [w.a.sge(0, 11)];
+        w.a.nic.send(w.a.qp, 2, &source, NONE).unwrap();
+        w.run();
+        assert_eq!(w.b.results(), [(1, T::Receive, S::ACCESS_VIOLATION)]);
+        assert_eq!(w.a.results(), [(2, T::Send, S::REMOTE_RESOURCES)]);
+    });
+}
+
+/// C10.
+#[test]
+fn message_longer_than_the_receive() {
+    each(&PLAIN, |w| {
+        let sink = [w.b.sge(0, 1500)];
+        w.b.nic.receive(w.b.qp, 1, &sink).unwrap();
+        w.run();
+        let source = [w.a.sge(0, 1501)];
+        w.a.nic.send(w.a.qp, 2, &source, NONE).unwrap();
+        w.run();
+        assert_eq!(w.b.results(), [(1, T::Receive, S::BUFFER_OVERFLOW)]);
+        assert_eq!(w.a.results(), [(2, T::Send, S::REMOTE_RESOURCES)]);
+    });
+}
+
+/// Reading O25, as far as there are no retries yet.
+#[test]
+fn no_receive_posted() {
+    each(&PLAIN, |w| {
+        w.a.nic.send(w.a.qp, 1, &[], NONE).unwrap();
+        w.run();
+        assert_eq!(w.a.results(), [(1, T::Send, S::IO_TIMEOUT)]);
+    });
+}
+
+/// NDK-SGE-2, NDK-TOK-3, NDK-CAP-9: logical addresses as source, receive and read sink.
+#[test]
+fn privileged_token() {
+    each(&PLAIN, |w| {
+        let token = |node: &world::Node| node.nic.privileged_memory_region_token(node.pd).unwrap();
+        let (token_a, token_b) = (token(&w.a), token(&w.b));
+        let element = |address, token| Sge {
+            address,
+            length: 9000,
+            token,
+        };
+        let data = pattern(9000);
+        w.a.fill(11, &data);
+        let sink = [element(w.b.buffer + 77, token_b)];
+        w.b.nic.receive(w.b.qp, 1, &sink).unwrap();
+        w.run();
+        let source = [element(w.a.buffer + 11, token_a)];
+        w.a.nic.send(w.a.qp, 2, &source, NONE).unwrap();
+        let sink = [element(w.a.buffer + 30_000, token_a)];
+        let remote = w.b.remote_token();
+        w.a.nic
+            .read(w.a.qp, 3, &sink, VA + 77, remote, NONE)
+            .unwrap();
+        w.run();
+        let expected = [(2, T::Send, S::SUCCESS), (3, T::Read, S::SUCCESS)];
+        assert_eq!(w.a.results(), expected);
+        assert_eq!(w.b.bytes(77, 9000), data);
+        assert_eq!(w.a.bytes(30_000, 9000), data);
+    });
+}
+
+/// NDK-SEND-6, NDK-SINV-14, NDK-SGE-6, C7.
+#[test]
+fn inline_data() {
+    each(&PLAIN, |w| {
+        let data = pattern(100);
+        w.a.fill(0, &data);
+        let element = |offset, length| Sge {
+            address: w.a.buffer + offset,
+            length,
+            token: tandem_model::ndk::LocalToken(0xBAD),
+        };
+        let sgl = [element(0, 33), element(33, 67)];
+        let sink = [w.b.sge(0, 200)];
+        w.b.nic.receive(w.b.qp, 1, &sink).unwrap();
+        w.run();
+        let (qp, token) = (w.a.qp, w.b.remote_token());
+        w.a.nic.send(qp, 2, &sgl, OpFlags::INLINE).unwrap();
+        w.a.nic
+            .write(qp, 3, &sgl, VA + 500, token, OpFlags::INLINE)
+            .unwrap();
+        w.a.fill(0, &[0xEE; 100]);
+        w.run();
+        let expected = [(2, T::Send, S::SUCCESS), (3, T::Write, S::SUCCESS)];
+        assert_eq!(w.a.results(), expected);
+        assert_eq!(w.b.bytes(0, 100), data);
+        assert_eq!(w.b.bytes(500, 100), data);
+    });
+}
+
+/// NDK-DEFER-4, -7, -8.
+#[test]
+fn deferred_requests() {
+    each(&PLAIN, |w| {
+        for context in 0..4 {
+            w.b.nic.receive(w.b.qp, context, &[]).unwrap();
+        }
+        w.run();
+        let qp = w.a.qp;
+        w.a.nic.send(qp, 1, &[], OpFlags::DEFER).unwrap();
+        w.a.nic.send(qp, 2, &[], OpFlags::DEFER).unwrap();
+        w.run();
+        assert_eq!(w.b.results(), []);
+        // Fails inline: what was deferred goes out, and nothing else completes.
+        let outcome = w.a.nic.send(qp, 3, &[], OpFlags(0x8000));
+        assert_eq!(outcome, Err(S::INVALID_PARAMETER.into()));
+        w.run();
+        let expected = [(1, T::Send, S::SUCCESS), (2, T::Send, S::SUCCESS)];
+        assert_eq!(w.a.results(), expected);
+        assert_eq!(w.b.results().len(), 2);
+        w.a.nic.send(qp, 4, &[], OpFlags::DEFER).unwrap();
+        w.a.nic.send(qp, 5, &[], NONE).unwrap();
+        w.run();
+        let expected = [(4, T::Send, S::SUCCESS), (5, T::Send, S::SUCCESS)];
+        assert_eq!(w.a.results(), expected);
+    });
+}
+
+/// NDK-FLUSH-2, -3, reading O19: nothing of what was deferred reaches the peer.
+#[test]
+fn flush() {
+    each(&PLAIN, |w| {
+        w.b.nic.receive(w.b.qp, 0, &[]).unwrap();
+        w.a.nic.receive(w.a.qp, 1, &[]).unwrap();
+        w.a.nic.receive(w.a.qp, 2, &[]).unwrap();
+        w.a.nic
+            .send(w.a.qp, 3, &[], OpFlags::DEFER | SILENT)
+            .unwrap();
+        w.a.nic.send(w.a.qp, 4, &[], OpFlags::DEFER).unwrap();
+        w.a.nic.flush(w.a.qp).unwrap();
+        w.run();
+        let mut results = w.a.results();
+        results.sort_by_key(|(context, ..)| *context);
+        let types = [T::Receive, T::Receive, T::Send, T::Send];
+        let expected: Vec<_> = (1..)
+            .zip(types)
+            .map(|(c, t)| (c, t, S::CANCELLED))
+            .collect();
+        assert_eq!(results, expected);
+        assert_eq!(w.b.results(), []);
+    });
+}
+
+/// NDK-SEND-3 over ten queues full of silent requests, with fences and reads among them.
+#[test]
+fn silent_requests() {
+    each(&PLAIN, |w| {
+        let (qp, token) = (w.a.qp, w.b.remote_token());
+        for round in 0..640u32 {
+            w.a.fill(0, &round.to_le_bytes());
+            let sgl = [w.a.sge(0, 4)];
+            let place = VA + 4 * u64::from(round);
+            let fence = OpFlags::READ_FENCE | SILENT;
+            let outcome = match round % 3 {
+                0 => w.a.nic.write(qp, 0, &sgl, place, token, fence),
+                1 => w.a.nic.write(qp, 0, &sgl, place, token, SILENT),
+                _ => {
+                    let sink = [w.a.sge(8, 4)];
+                    w.a.nic.read(qp, 0, &sink, place - 4, token, SILENT)
+                }
+            };
+            outcome.unwrap();
+            w.run();
+            if round % 3 == 2 {
+                assert_eq!(w.a.bytes(8, 4), (round - 1).to_le_bytes());
+            }
+        }
+        assert_eq!(w.a.results(), []);
+        assert_eq!(w.b.bytes(0, 4), 0u32.to_le_bytes());
+    });
+}
+
+/// NDK-SEND-5, NDK-CMPL-6, -7, -9, NDK-ARM-3, -4, NDK-CQCB-1.
+#[test]
+fn notifications() {
+    each(&PLAIN, |w| {
+        let (a, b) = (w.a.qp, w.b.qp);
+        for context in 0..8 {
+            w.b.nic.receive(b, context, &[]).unwrap();
+        }
+        w.run();
+        let fired = [w.b.fired(S::SUCCESS)];
+        let events = |w: &mut World| w.b.nic.poll_events().unwrap();
+        // Not armed.
+        w.a.nic
+            .send(a, 0, &[], OpFlags::SEND_AND_SOLICIT_EVENT)
+            .unwrap();
+        w.run();
+        assert_eq!(events(w), []);
+        // Armed with an entry there: at once. Once only.
+        w.b.nic.arm_cq(w.b.cq, ArmType::Any).unwrap();
+        w.run();
+        assert_eq!(events(w), fired);
+        w.a.nic.send(a, 0, &[], NONE).unwrap();
+        w.run();
+        assert_eq!(events(w), []);
+        assert_eq!(w.b.results().len(), 2);
+        // Solicited: the second of two sends.
+        w.b.nic.arm_cq(w.b.cq, ArmType::Solicited).unwrap();
+        w.a.nic.send(a, 0, &[], NONE).unwrap();
+        w.run();
+        assert_eq!(events(w), []);
+        w.a.nic
+            .send(a, 0, &[], OpFlags::SEND_AND_SOLICIT_EVENT)
+            .unwrap();
+        w.run();
+        assert_eq!(events(w), fired);
+        assert_eq!(w.b.results().len(), 2);
+        // NDK-SINV-13, reading O31: an error is always solicited.
+        w.b.nic.arm_cq(w.b.cq, ArmType::Solicited).unwrap();
+        w.b.nic.flush(b).unwrap();
+        w.run();
+        assert_eq!(events(w), fired);
+    });
+}
+
+/// NDK-CQCB-3, -5, reading O15.
+#[test]
+fn overrun() {
+    let change = Change {
+        cq_depth: 4,
+        cq_reserve: Some(0),
+        ..PLAIN
+    };
+    each(&change, |w| {
+        w.b.nic.arm_cq(w.b.cq, ArmType::Errors).unwrap();
+        for context in 0..6 {
+            w.b.nic.receive(w.b.qp, context, &[]).unwrap();
+        }
+        w.run();
+        for _ in 0..5 {
+            w.a.nic.send(w.a.qp, 0, &[], NONE).unwrap();
+            w.run();
+            w.a.results();
+        }
+        let events = w.b.nic.poll_events().unwrap();
+        assert_eq!(events, [w.b.fired(S::BUFFER_OVERFLOW)]);
+        assert_eq!(w.b.nic.qp_phase(w.b.qp), Ok(QpPhase::Error));
+        w.run();
+        let contexts: Vec<u64> = w.b.results().iter().map(|(c, ..)| *c).collect();
+        assert_eq!(contexts, [0, 1, 2, 3]);
+        // Closing does not wait for what will never complete.
+        w.b.nic.close_qp(w.b.qp).unwrap();
+        w.run();
+        let events = w.b.nic.poll_events().unwrap();
+        assert_eq!(events, [Notification::Closed(Object::Qp(w.b.qp))]);
+    });
+}
+
+/// NDK-OBJ-8, reading O26: also with silent requests at the end of the queue.
+#[test]
+fn close_with_requests_outstanding() {
+    each(&PLAIN, |w| {
+        let qp = w.a.qp;
+        w.b.nic.receive(w.b.qp, 0, &[]).unwrap();
+        w.a.nic.receive(qp, 1, &[]).unwrap();
+        w.run();
+        w.a.nic.send(qp, 2, &[], SILENT).unwrap();
+        w.run();
+        w.a.nic.send(qp, 3, &[], SILENT | OpFlags::DEFER).unwrap();
+        assert_eq!(w.a.nic.close_qp(qp), Ok(S::PENDING));
+        w.run();
+        let events = w.a.nic.poll_events().unwrap();
+        assert_eq!(events, [Notification::Closed(Object::Qp(qp))]);
+        let mut results = w.a.results();
+        results.sort_by_key(|(context, ..)| *context);
+        assert_eq!(
+            results,
+            [(1, T::Receive, S::CANCELLED), (3, T::Send, S::CANCELLED)]
+        );
+        assert_eq!(w.a.nic.close_cq(w.a.cq), Ok(S::SUCCESS));
+        assert_eq!(w.a.nic.close_mr(w.a.mr), Ok(S::SUCCESS));
+        assert_eq!(w.a.nic.close_pd(w.a.pd), Ok(S::SUCCESS));
+        assert!(!w.a.nic.hal_mut().interrupt().unwrap());
+    });
+}
+
+/// NDK-RMR-8, reading O29.
+#[test]
+fn deregistered_memory() {
+    each(&PLAIN, |w| {
+        let token = w.b.remote_token();
+        w.b.nic.deregister_mr(w.b.mr).unwrap();
+        let sgl = [w.a.sge(0, 8)];
+        w.a.nic.write(w.a.qp, 1, &sgl, VA, token, NONE).unwrap();
+        w.run();
+        assert_eq!(w.a.results(), [(1, T::Write, S::REMOTE_RESOURCES)]);
+    });
+}
