@@ -1,0 +1,226 @@
+//! The checker against records of a run that is right, and of the same run with one thing wrong.
+//!
+//! The records come from a golden engine that runs as if it were hardware, so what the checker finds here
+//! is what was put in by hand: each kind of difference, its room, and its message.
+
+mod shadow;
+
+use shadow::records;
+use tandem_cosim::lockstep::{Difference, Divergence, Lockstep, Record, Summary};
+use tandem_model::abi::CommitKind;
+use tandem_model::engine::Config;
+
+fn check(records: Vec<Record>) -> Result<Summary, Box<Divergence>> {
+    let mut lockstep = Lockstep::start(Config::default(), "b", 7).unwrap();
+    for record in records {
+        lockstep.push(record);
+    }
+    lockstep.finish(10_000, true)
+}
+
+/// The run with one change; `change` returns whether it changed anything.
+fn broken(change: impl FnOnce(&mut Vec<Record>) -> bool) -> Divergence {
+    let mut records = records();
+    assert!(change(&mut records), "the run has nothing to change");
+    *check(records).expect_err("the checker must find it")
+}
+
+fn first(records: &[Record], fits: impl Fn(&Record) -> bool) -> Option<usize> {
+    records.iter().position(fits)
+}
+
+fn commit_of(kind: CommitKind) -> impl Fn(&Record) -> bool {
+    move |record| matches!(record, Record::Commit { action, .. } if action.kind == kind)
+}
+
+#[test]
+fn a_run_that_is_right_passes_and_is_counted() {
+    let summary = check(records()).unwrap_or_else(|divergence| panic!("{divergence}"));
+    assert!(summary.actions > 10, "{summary:?}");
+    assert!(summary.frames >= 2, "{summary:?}");
+    assert!(summary.payload_writes >= 1, "{summary:?}");
+    assert!(summary.completion_writes >= 2, "{summary:?}");
+}
+
+#[test]
+fn a_wrong_byte_in_a_frame_is_shown_with_both_frames() {
+    let divergence = broken(|records| {
+        let at = first(records, |r| matches!(r, Record::FrameOut(_)));
+        at.is_some_and(|at| match &mut records[at] {
+            Record::FrameOut(frame) => frame.get_mut(60).is_some_and(|byte| {
+                *byte ^= 0x10;
+                true
+            }),
+            _ => false,
+        })
+    });
+    assert_eq!(divergence.difference.room(), "wire");
+    let text = divergence.to_string();
+    for part in [
+        "node b",
+        "seed 7",
+        "first difference at byte 60",
+        "expected frame",
+        "last actions",
+    ] {
+        assert!(text.contains(part), "no {part:?} in:\n{text}");
+    }
+}
+
+#[test]
+fn a_wrong_field_of_an_action_is_named() {
+    let divergence = broken(|records| {
+        let at = first(records, commit_of(CommitKind::SqEmit));
+        at.is_some_and(|at| match &mut records[at] {
+            Record::Commit { action, .. } => {
+                action.psn += 1;
+                true
+            }
+            _ => false,
+        })
+    });
+    assert_eq!(divergence.difference.room(), "send");
+    assert!(divergence.to_string().contains("psn"), "{divergence}");
+}
+
+#[test]
+fn a_completion_before_its_data_is_too_early() {
+    let divergence = broken(|records| {
+        let Some(answer) = first(records, |r| matches!(r, Record::Answered { id: 0 })) else {
+            return false;
+        };
+        let answered = records.remove(answer);
+        let end = records.len() - 1;
+        records.insert(end, answered);
+        true
+    });
+    assert!(
+        matches!(divergence.difference, Difference::TooEarly { .. }),
+        "{divergence}"
+    );
+}
+
+#[test]
+fn payload_at_another_address_is_found() {
+    let divergence = broken(|records| {
+        let at = first(records, |r| matches!(r, Record::Written { id: 0, .. }));
+        at.is_some_and(|at| match &mut records[at] {
+            Record::Written { address, .. } => {
+                *address += 8;
+                true
+            }
+            _ => false,
+        })
+    });
+    assert!(matches!(
+        divergence.difference,
+        Difference::Effect {
+            channel: "payload writes",
+            ..
+        }
+    ));
+}
+
+#[test]
+fn a_gather_read_of_another_length_is_found() {
+    let divergence = broken(|records| {
+        let at = first(
+            records,
+            |r| matches!(r, Record::Read(burst) if burst.id == 2),
+        );
+        at.is_some_and(|at| match &mut records[at] {
+            Record::Read(burst) => {
+                burst.bytes.extend([0; 4096]);
+                true
+            }
+            _ => false,
+        })
+    });
+    assert!(
+        matches!(divergence.difference, Difference::Read { .. }),
+        "{divergence}"
+    );
+}
+
+#[test]
+fn what_never_came_and_what_nobody_explains_are_found() {
+    let missing = broken(|records| {
+        let at = records
+            .iter()
+            .rposition(|r| matches!(r, Record::Written { id: 1, .. }));
+        at.is_some_and(|at| {
+            records.remove(at);
+            true
+        })
+    });
+    assert!(
+        matches!(missing.difference, Difference::Missing { .. }),
+        "{missing}"
+    );
+
+    let surplus = broken(|records| {
+        let end = records.len();
+        records.insert(
+            end,
+            Record::Written {
+                id: 0,
+                address: 64,
+                bytes: vec![1],
+            },
+        );
+        true
+    });
+    assert!(
+        matches!(surplus.difference, Difference::Surplus { .. }),
+        "{surplus}"
+    );
+
+    let frame = broken(|records| {
+        records.push(Record::FrameStarted);
+        true
+    });
+    assert!(
+        matches!(
+            frame.difference,
+            Difference::Surplus {
+                channel: "frames",
+                ..
+            }
+        ),
+        "{frame}"
+    );
+
+    let unseen = broken(|records| {
+        records.push(Record::FrameIn(vec![0; 60]));
+        true
+    });
+    assert!(
+        matches!(unseen.difference, Difference::FramesLeft { left: 1 }),
+        "{unseen}"
+    );
+}
+
+#[test]
+fn a_record_of_no_kind_and_a_wrong_interrupt_are_found() {
+    let bad = broken(|records| {
+        records.push(Record::BadCommit {
+            cycle: 5,
+            bits: 0xFF,
+            cause: "kind 255".into(),
+        });
+        true
+    });
+    assert!(bad.to_string().contains("kind 255"), "{bad}");
+
+    let mut lockstep = Lockstep::start(Config::default(), "b", 7).unwrap();
+    for record in records() {
+        lockstep.push(record);
+    }
+    let low = lockstep
+        .finish(10_000, false)
+        .expect_err("the line is high");
+    assert!(
+        matches!(low.difference, Difference::Interrupt { observed: false }),
+        "{low}"
+    );
+}
