@@ -461,6 +461,38 @@ fn silent_requests() {
     });
 }
 
+/// Readings O12, O1, O28: reads beyond the limit wait; results come in the order of posting; a fenced send carries what
+/// the reads before it brought.
+#[test]
+fn reads_beyond_the_limit() {
+    each(&PLAIN, |w| {
+        let data = pattern(20 * 3000);
+        w.b.fill(0, &data);
+        let sink = [w.b.sge(60_500, 3000)];
+        w.b.nic.receive(w.b.qp, 77, &sink).unwrap();
+        w.run();
+        let (qp, token) = (w.a.qp, w.b.remote_token());
+        assert!(w.a.nic.query_adapter_info().max_outbound_read_limit < 20);
+        for i in 0..20 {
+            let sink = [w.a.sge(3000 * i, 3000)];
+            let address = VA + 3000 * u64::from(i);
+            w.a.nic
+                .read(qp, i.into(), &sink, address, token, NONE)
+                .unwrap();
+        }
+        let source = [w.a.sge(19 * 3000, 3000)];
+        w.a.nic.send(qp, 20, &source, OpFlags::READ_FENCE).unwrap();
+        w.run();
+        let expected: Vec<_> = (0..20)
+            .map(|i| (i, T::Read, S::SUCCESS))
+            .chain([(20, T::Send, S::SUCCESS)])
+            .collect();
+        assert_eq!(w.a.results(), expected);
+        assert_eq!(w.a.bytes(0, 60_000), data);
+        assert_eq!(w.b.bytes(60_500, 3000), data[57_000..]);
+    });
+}
+
 /// NDK-SEND-5, NDK-CMPL-6, -7, -9, NDK-ARM-3, -4, NDK-CQCB-1.
 #[test]
 fn notifications() {
