@@ -222,7 +222,7 @@ module nd_context
     if (!rst) begin
       a_single: assert ($onehot0({set_error_valid, invalidate_valid, commit_gnt}));
       a_gnt:    assert (!commit_gnt || commit_req);
-      a_ready:  assert (!cleared_q || &qp_clear_ready);
+      a_ready:  assert (!(qp_clear_valid && cleared_q) || &qp_clear_ready);
       a_hold:   assert (!$past(tr_rsp_valid[0] && !tr_rsp_ready[0] && !rst)
                         || (tr_rsp_valid[0] && $stable(tr_rsp[0])));
     end
