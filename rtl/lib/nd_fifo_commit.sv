@@ -39,32 +39,41 @@ module nd_fifo_commit #(
   count_t safe_q, safe_d;  // first entry not committed
   count_t rd_q, rd_d;      // next entry read from the memory
   count_t free_q, free_d;  // first entry not yet taken from the output
+  count_t count_q, count_d;
   logic   push, pop, fetch;
 
-  assign count    = wr_q - free_q;
-  assign in_ready = count != count_t'(Depth);
+  // The depth is a power of two: full is one bit of the count.
+  assign count    = count_q;
+  assign in_ready = !count_q[PtrWidth];
 
   always_comb begin
-    push   = in_valid && in_ready;
-    pop    = out_valid && out_ready;
-    wr_d   = wr_q + count_t'(push);
-    safe_d = safe_q;
-    rd_d   = rd_q + count_t'(fetch);
-    free_d = free_q + count_t'(pop);
-    if (discard) wr_d = safe_q;
-    else if (commit) safe_d = wr_d;
+    push    = in_valid && in_ready;
+    pop     = out_valid && out_ready;
+    wr_d    = wr_q + count_t'(push);
+    safe_d  = safe_q;
+    rd_d    = rd_q + count_t'(fetch);
+    free_d  = free_q + count_t'(pop);
+    count_d = count_q + count_t'(push) - count_t'(pop);
+    if (discard) begin
+      wr_d    = safe_q;
+      count_d = safe_q - free_q - count_t'(pop);
+    end else if (commit) begin
+      safe_d = wr_d;
+    end
   end
 
   always_ff @(posedge clk) begin
-    wr_q   <= wr_d;
-    safe_q <= safe_d;
-    rd_q   <= rd_d;
-    free_q <= free_d;
+    wr_q    <= wr_d;
+    safe_q  <= safe_d;
+    rd_q    <= rd_d;
+    free_q  <= free_d;
+    count_q <= count_d;
     if (rst) begin
-      wr_q   <= '0;
-      safe_q <= '0;
-      rd_q   <= '0;
-      free_q <= '0;
+      wr_q    <= '0;
+      safe_q  <= '0;
+      rd_q    <= '0;
+      free_q  <= '0;
+      count_q <= '0;
     end
   end
 
@@ -123,7 +132,7 @@ module nd_fifo_commit #(
     if (!past_valid) assume (rst);
     if (past_valid && !rst && !$past(rst)) begin
       a_hold:  assert (!$past(out_valid && !out_ready) || (out_valid && $stable(out_data)));
-      a_count: assert (count <= count_t'(Depth));
+      a_count: assert (count_q <= count_t'(Depth) && count_q == wr_q - free_q);
       c_discard: cover (discard && count != 0);
     end
   end

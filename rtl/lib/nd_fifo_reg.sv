@@ -36,7 +36,8 @@ module nd_fifo_reg #(
   count_t count_q, count_d;
   logic   push, pop, load, stored, to_mem;
 
-  assign in_ready  = count_q != count_t'(Depth);
+  // The depth is a power of two: full is one bit of the count.
+  assign in_ready  = !count_q[PtrWidth];
   assign out_valid = out_valid_q;
   assign out_data  = out_q;
   assign count     = count_q;
