@@ -1,0 +1,376 @@
+// Takes requests out of the send queues, in order: retirement, failure, flush.
+//
+// Events mark a queue pair: an acknowledgement, a finished read, a request that failed locally, a doorbell.
+// A marked queue pair in QpRts or QpErr takes its turn; its oldest request
+//   in QpErr  is flushed if there is one;
+//   in QpRts  retires with success when it is acknowledged (a read: and placed), or with the failure that a
+//             response told of or, if none did, its local one; with a failure the queue pair goes to QpErr.
+// After each action the queue pair is looked at again. RxFatal is known here from the clock after its grant
+// (`stop`), though its acknowledgement comes later: until then no local failure of that queue pair retires.
+// Nothing is lost by events that come while a queue pair is looked at: its mark was taken off before.
+module nd_send_retire
+  import nd_pkg::*;
+  import nd_abi_pkg::*;
+  import nd_send_pkg::*;
+#(
+  // queue pairs, a power of two
+  parameter int unsigned NumQp = 64,
+  // requests sent and not retired per queue pair, a power of two
+  parameter int unsigned Outstanding = 16,
+  localparam int unsigned SentBits = $clog2(Outstanding)
+) (
+  input  logic                  clk,
+  input  logic                  rst,
+
+  input  qp_state_e [NumQp-1:0] qp_states,
+  input  logic [7:0]            epoch,
+  input  logic                  clear_valid,
+  input  qp_t                   clear_qp,
+  output logic                  clear_done,
+  output logic                  set_error_valid,
+  output qp_t                   set_error,
+  output logic                  commit_req,
+  output commit_t               commit_record,
+  input  logic                  commit_gnt,
+
+  // events
+  input  logic                  ack_valid,
+  output logic                  ack_ready,
+  input  ack_t                  ack,
+  input  logic                  read_done_valid,
+  output logic                  read_done_ready,
+  input  qp_t                   read_done_qp,
+  input  logic                  stop_valid,     // RxFatal
+  input  qp_t                   stop_qp,
+  input  logic                  fail_valid,     // SqFail
+  input  qp_t                   fail_qp,
+  input  logic                  posted_valid,   // doorbell
+  input  qp_t                   posted_qp,
+
+  // look-ups, answered one clock later
+  output qp_t                   look_qp,
+  input  idx_t                  producer,
+  input  idx_t                  begun,
+  output logic [SentBits-1:0]   sent_slot,
+  input  sent_t                 sent,
+
+  // own state for `select`, answered one clock later; and the granted clock
+  input  qp_t                   retired_addr,
+  output retired_t              retired,
+  output logic                  retired_valid,
+  output qp_t                   retired_qp,
+
+  output logic                  completion_valid,
+  input  logic                  completion_ready,
+  output completion_t           completion,
+  output logic                  qp_event_valid,
+  input  logic                  qp_event_ready,
+  output qp_t                   qp_event_qp,
+  output status_e               qp_event_status
+);
+  typedef logic [$clog2(NumQp)-1:0] row_t;
+
+  typedef enum logic [2:0] {
+    Pick,     // chooses a queue pair
+    Address,  // its state is looked up
+    Data,
+    Entry,    // its oldest request is looked up
+    Arrive,
+    Compare,
+    Decide,
+    Ready     // asks for the grant
+  } state_e;
+
+  typedef enum logic [1:0] {
+    Success,
+    Failure,    // told by a response
+    LocalFail,
+    Flush
+  } what_e;
+
+  state_e            state_q, state_d;
+  what_e             what_q, what_d;
+  row_t              row_q, row_d, gnt_row;
+  logic [NumQp-1:0]  marked_q, marked_d, eligible, gnt;
+  logic [NumQp-1:0]  fatal_q, fatal_d;  // RxFatal was granted
+  logic [NumQp-1:0]  was_error_q, was_error_d;
+  logic [7:0]        epoch_q, epoch_d;
+  logic              error_q, error_d;  // the queue pair is in QpErr
+  logic              stale_q, stale_d, stale, again, mine;
+  acked_t            acked, acked_q;
+  retired_t          own, own_q, retired_wdata;
+  logic [7:0]        placed, placed_q;
+  idx_t              producer_q, begun_q;
+  sent_t             sent_q;
+  psn_t              ahead_q;           // una - last PSN
+  logic [7:0]        reads_ahead_q;     // reads placed - number of this one
+  logic              is_acked, is_placed, has_entry;
+  logic              clear, cleared_q, cleared_d, retired_we, acked_we;
+  row_t              retired_row, acked_row;
+  acked_t            acked_wdata;
+  logic              room, event_room;
+  completion_t       cpl;
+  status_e           status;
+
+  // ---- marks ---------------------------------------------------------------------------------
+
+  always_comb begin
+    for (int unsigned i = 0; i < NumQp; i++) begin
+      eligible[i] = marked_q[i] && (qp_states[i] == QpRts || qp_states[i] == QpErr)
+                    && !(clear_valid && clear_qp == qp_t'(i));
+    end
+  end
+
+  nd_rr_arb #(.N(NumQp)) u_arb (
+    .clk, .rst, .req(eligible), .advance(state_q == Pick), .gnt, .gnt_idx(gnt_row)
+  );
+
+  logic count_done;
+  row_t count_row;
+
+  always_comb begin
+    marked_d = state_q == Pick ? marked_q & ~gnt : marked_q;
+    fatal_d  = fatal_q;
+    if (again) marked_d[row_q] = 1'b1;
+    if (ack_valid && ack_ready) marked_d[row_t'(ack.qp)] = 1'b1;
+    if (count_done) marked_d[count_row] = 1'b1;
+    if (fail_valid) marked_d[row_t'(fail_qp)] = 1'b1;
+    if (posted_valid) marked_d[row_t'(posted_qp)] = 1'b1;
+    for (int unsigned i = 0; i < NumQp; i++) begin
+      if (qp_states[i] == QpErr && !was_error_q[i]) marked_d[i] = 1'b1;
+    end
+    if (stop_valid) fatal_d[row_t'(stop_qp)] = 1'b1;
+    if (clear_valid) begin
+      marked_d[row_t'(clear_qp)] = 1'b0;
+      fatal_d[row_t'(clear_qp)]  = 1'b0;
+    end
+  end
+
+  always_comb begin
+    for (int unsigned i = 0; i < NumQp; i++) was_error_d[i] = qp_states[i] == QpErr;
+  end
+
+  // ---- acknowledgements: the newest replaces the one before ----------------------------------
+
+  assign ack_ready   = !clear;
+  assign acked_we    = clear || (ack_valid && !(clear_valid && clear_qp == ack.qp));
+  assign acked_row   = clear ? row_t'(clear_qp) : row_t'(ack.qp);
+  assign acked_wdata = clear ? '0 : '{
+    live: 1'b1, una: ack.psn, failed: ack.fail, status: ack.status, error_code: ack.error_code
+  };
+
+  nd_ram #(.T(acked_t), .Depth(NumQp)) u_acked (
+    .clk, .we(acked_we), .waddr(acked_row), .wdata(acked_wdata), .raddr(row_q), .rdata(acked)
+  );
+
+  // ---- reads whose bytes are placed: counted -------------------------------------------------
+
+  logic [7:0] count, placed_wdata;
+  logic       placed_we;
+  row_t       placed_row;
+  logic [1:0] count_q, count_d;  // 0: waits, 1: look-up, 2: write
+
+  assign read_done_ready = count_q == 2'd2 && !clear;
+  assign count_row       = row_t'(read_done_qp);
+  assign count_done      = read_done_valid && read_done_ready;
+  assign placed_we       = clear || (count_done && !(clear_valid && clear_qp == read_done_qp));
+  assign placed_row      = clear ? row_t'(clear_qp) : count_row;
+  assign placed_wdata    = clear ? '0 : count + 8'd1;
+
+  always_comb begin
+    count_d = count_q;
+    unique case (count_q)
+      2'd0: if (read_done_valid) count_d = 2'd1;
+      2'd1: count_d = 2'd2;
+      default: count_d = clear ? 2'd1 : 2'd0;
+    endcase
+  end
+
+  nd_ram #(.T(logic [7:0]), .Depth(NumQp)) u_count (
+    .clk, .we(placed_we), .waddr(placed_row), .wdata(placed_wdata), .raddr(count_row), .rdata(count)
+  );
+  nd_ram #(.T(logic [7:0]), .Depth(NumQp)) u_placed (
+    .clk, .we(placed_we), .waddr(placed_row), .wdata(placed_wdata), .raddr(row_q), .rdata(placed)
+  );
+
+  // ---- the oldest request --------------------------------------------------------------------
+
+  assign look_qp   = qp_t'(row_q);
+  assign sent_slot = SentBits'(own_q.index);
+  assign mine      = clear_valid && qp_t'(row_q) == clear_qp;
+  assign stale     = stale_q || epoch != epoch_q || mine;
+  assign has_entry = own_q.index != begun_q;
+  assign is_acked  = acked_q.live && !sent_q.unsent && ahead_q != '0 && !ahead_q[23];
+  assign is_placed = !sent_q.is_read || (reads_ahead_q != '0 && !reads_ahead_q[7]);
+
+  always_comb begin
+    state_d = state_q;
+    what_d  = what_q;
+    row_d   = row_q;
+    epoch_d = epoch_q;
+    error_d = error_q;
+    stale_d = stale;
+    again   = 1'b0;
+    unique case (state_q)
+      Pick: begin
+        row_d   = gnt_row;
+        epoch_d = epoch;
+        error_d = qp_states[gnt_row] == QpErr;
+        stale_d = 1'b0;
+        if (|gnt) state_d = Address;
+      end
+      Address: state_d = Data;
+      Data:    state_d = Entry;
+      Entry:   state_d = Arrive;
+      Arrive:  state_d = Compare;
+      Compare: state_d = Decide;
+      Decide: begin
+        state_d = Pick;
+        if (stale) begin
+          again = 1'b1;
+        end else if (error_q) begin
+          what_d = Flush;
+          if (own_q.index != producer_q) state_d = Ready;
+        end else if (has_entry) begin
+          if (is_acked) begin
+            what_d = Success;
+            if (is_placed) state_d = Ready;
+          end else if (acked_q.live && acked_q.failed) begin
+            what_d  = Failure;
+            state_d = Ready;
+          end else if (sent_q.failed && !fatal_q[row_q]) begin
+            what_d  = LocalFail;
+            state_d = Ready;
+          end
+        end
+      end
+      default: begin  // Ready
+        if (commit_gnt || stale || (what_q == LocalFail && fatal_q[row_q])) begin
+          state_d = Pick;
+          again   = 1'b1;
+        end
+      end
+    endcase
+  end
+
+  assign commit_req = state_q == Ready && !stale && room && event_room
+                      && !(what_q == LocalFail && fatal_q[row_q]);
+
+  always_comb begin
+    status = StatusSuccess;
+    cpl    = '0;
+    unique case (what_q)
+      Success: ;
+      Failure: begin
+        status         = acked_q.status;
+        cpl.error_code = acked_q.error_code;
+      end
+      LocalFail: begin
+        status         = sent_q.status;
+        cpl.error_code = 32'(sent_q.fault);
+      end
+      default: status = StatusFlushed;
+    endcase
+    cpl.qp        = qp_t'(row_q);
+    cpl.wqe_index = own_q.index;
+    cpl.opcode    = what_q == Flush ? WqeNone : sent_q.opcode;
+    cpl.status    = status;
+    if (what_q == Flush) begin
+      commit_record = commit_rec(CommitFlush, 24'(row_q), own_q.index, '0, '0, 8'd0);
+    end else begin
+      commit_record = commit_rec(CommitRetire, 24'(row_q), own_q.index, '0, '0, 8'(status));
+    end
+  end
+
+  assign set_error_valid = commit_gnt && (what_q == Failure || what_q == LocalFail);
+  assign set_error       = qp_t'(row_q);
+  assign retired_valid   = commit_gnt;
+  assign retired_qp      = qp_t'(row_q);
+
+  // ---- own state -----------------------------------------------------------------------------
+
+  assign clear         = clear_valid && !cleared_q && !commit_gnt && !(mine && state_q != Pick);
+  assign cleared_d     = clear_valid && (cleared_q || clear);
+  assign clear_done    = cleared_q;
+  assign retired_we    = clear || commit_gnt;
+  assign retired_row   = clear ? row_t'(clear_qp) : row_q;
+  assign retired_wdata = clear ? '0 : '{
+    index: own_q.index + 16'd1,
+    reads: own_q.reads + 8'(what_q != Flush && sent_q.is_read)
+  };
+
+  nd_ram #(.T(retired_t), .Depth(NumQp)) u_own (
+    .clk, .we(retired_we), .waddr(retired_row), .wdata(retired_wdata), .raddr(row_q), .rdata(own)
+  );
+  nd_ram #(.T(retired_t), .Depth(NumQp)) u_retired (
+    .clk, .we(retired_we), .waddr(retired_row), .wdata(retired_wdata), .raddr(row_t'(retired_addr)),
+    .rdata(retired)
+  );
+
+  always_ff @(posedge clk) begin
+    state_q     <= state_d;
+    what_q      <= what_d;
+    row_q       <= row_d;
+    epoch_q     <= epoch_d;
+    error_q     <= error_d;
+    stale_q     <= stale_d;
+    marked_q    <= marked_d;
+    was_error_q <= was_error_d;
+    fatal_q     <= fatal_d;
+    count_q     <= count_d;
+    cleared_q   <= cleared_d;
+    if (state_q == Data) begin
+      acked_q    <= acked;
+      own_q      <= own;
+      placed_q   <= placed;
+      producer_q <= producer;
+      begun_q    <= begun;
+    end
+    if (state_q == Arrive) sent_q <= sent;
+    ahead_q       <= acked_q.una - sent_q.last;
+    reads_ahead_q <= placed_q - sent_q.read;
+    if (rst) begin
+      state_q     <= Pick;
+      marked_q    <= '0;
+      was_error_q <= '0;
+      fatal_q     <= '0;
+      count_q     <= '0;
+      cleared_q   <= 1'b0;
+    end
+  end
+
+  // ---- out -----------------------------------------------------------------------------------
+
+  qp_error_t  error_in, error_out;
+  logic [2:0] unused_cpl_count, unused_event_count;
+
+  assign error_in        = '{qp: qp_t'(row_q), status: status};
+  assign qp_event_qp     = error_out.qp;
+  assign qp_event_status = error_out.status;
+
+  nd_fifo #(.T(completion_t), .Depth(4)) u_completions (
+    .clk, .rst, .in_valid(commit_gnt && !(what_q == Success && sent_q.silent)), .in_ready(room),
+    .in_data(cpl), .out_valid(completion_valid), .out_ready(completion_ready), .out_data(completion),
+    .count(unused_cpl_count)
+  );
+  nd_fifo #(.T(qp_error_t), .Depth(4)) u_events (
+    .clk, .rst, .in_valid(set_error_valid), .in_ready(event_room), .in_data(error_in),
+    .out_valid(qp_event_valid), .out_ready(qp_event_ready), .out_data(error_out),
+    .count(unused_event_count)
+  );
+
+  logic unused;
+  assign unused = &{1'b0, ack.qp, read_done_qp, stop_qp, fail_qp, posted_qp, clear_qp, retired_addr};
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk) begin
+    if (!rst) begin
+      a_gnt:    assert (!commit_gnt || commit_req);
+      a_error:  assert (!set_error_valid || qp_states[row_q] == QpRts);
+      a_flush:  assert (!commit_gnt || what_q != Flush || qp_states[row_q] == QpErr);
+      a_hold:   assert (!$past(completion_valid && !completion_ready && !rst)
+                        || (completion_valid && $stable(completion)));
+    end
+  end
+`endif
+endmodule

@@ -1,0 +1,177 @@
+// Chooses, round robin, the queue pair that sends its next packet, and reads all that `emit` needs for it.
+//
+// In turn are queue pairs in QpRts whose next entry is fetched, that have not stopped (a failed request), that
+// do not wait, and of which no packet is in `emit`. `park` says that a queue pair must wait (fence, read
+// credits, requests outstanding): it is tried again after its next retirement (`retired_valid`), or when the
+// epoch moves. A retirement since the queue pair was chosen counts, so that no wake-up is lost.
+// The epoch is sampled before the first look-up; a job that was read before it moved is withdrawn.
+module nd_send_select
+  import nd_pkg::*;
+  import nd_abi_pkg::*;
+  import nd_send_pkg::*;
+#(
+  // queue pairs, a power of two
+  parameter int unsigned NumQp = 64
+) (
+  input  logic                  clk,
+  input  logic                  rst,
+
+  input  qp_state_e [NumQp-1:0] qp_states,
+  input  logic [7:0]            epoch,
+  input  logic                  clear_valid,
+  input  qp_t                   clear_qp,
+  output logic                  clear_done,
+
+  input  logic [NumQp-1:0][1:0] filled,
+  input  logic                  advance_valid,  // a request is completely sent
+  input  qp_t                   advance_qp,
+  input  logic                  stop_valid,     // RxFatal
+  input  qp_t                   stop_qp,
+  input  logic                  fail_valid,     // SqFail
+  input  qp_t                   fail_qp,
+  input  logic                  park_valid,
+  input  qp_t                   park_qp,
+  input  logic                  retired_valid,
+  input  qp_t                   retired_qp,
+  input  logic                  emit_busy,
+  input  qp_t                   emit_qp,
+
+  // look-ups, answered one clock later; the entry is that of the slot beside the queue pair
+  output qp_t                   look_qp,
+  output logic                  look_slot,
+  input  progress_t             progress,
+  input  retired_t              retired,
+  input  qp_send_t              cfg,
+  input  logic [511:0]          head,
+
+  output logic                  job_valid,
+  input  logic                  job_ready,
+  output job_t                  job
+);
+  typedef logic [$clog2(NumQp)-1:0] row_t;
+
+  typedef enum logic [1:0] {
+    Pick,
+    Address,
+    Data,
+    Hold
+  } state_e;
+
+  state_e           state_q, state_d;
+  row_t             row_q, row_d, gnt_row;
+  logic [NumQp-1:0] eligible, gnt;
+  logic [NumQp-1:0] odd_q, odd_d;      // slot of the next request
+  logic [NumQp-1:0] stopped_q, stopped_d;
+  logic [NumQp-1:0] parked_q, parked_d;
+  logic [NumQp-1:0] kicked_q, kicked_d;  // retired something since it was chosen
+  logic [7:0]       epoch_q, epoch_d, last_epoch_q;
+  logic             stale_q, stale_d, moved, mine, job_stale, cleared_q, cleared_d, clear;
+  progress_t        progress_q;
+  retired_t         retired_q;
+  qp_send_t         cfg_q;
+  sq_wqe_t          wqe_q;
+
+  always_comb begin
+    for (int unsigned i = 0; i < NumQp; i++) begin
+      eligible[i] = filled[i][odd_q[i]] && qp_states[i] == QpRts && !stopped_q[i] && !parked_q[i]
+                    && !(emit_busy && emit_qp == qp_t'(i)) && !(clear_valid && clear_qp == qp_t'(i));
+    end
+  end
+
+  nd_rr_arb #(.N(NumQp)) u_arb (
+    .clk, .rst, .req(eligible), .advance(state_q == Pick), .gnt, .gnt_idx(gnt_row)
+  );
+
+  assign look_qp   = qp_t'(row_q);
+  assign look_slot = odd_q[row_q];
+  assign mine      = clear_valid && qp_t'(row_q) == clear_qp;
+  assign moved     = epoch != last_epoch_q;
+  assign job_valid = state_q == Hold && !job_stale;
+  assign job_stale = stale_q || epoch != epoch_q || mine;
+  assign job       = '{
+    qp: qp_t'(row_q), epoch: epoch_q, progress: progress_q, retired: retired_q, cfg: cfg_q, wqe: wqe_q
+  };
+
+  always_comb begin
+    state_d = state_q;
+    row_d   = row_q;
+    epoch_d = epoch_q;
+    stale_d = stale_q || mine || (stop_valid && stop_qp == qp_t'(row_q));
+    unique case (state_q)
+      Pick: begin
+        row_d   = gnt_row;
+        stale_d = stop_valid && stop_qp == qp_t'(gnt_row);
+        epoch_d = epoch;
+        if (|gnt) state_d = Address;
+      end
+      Address: state_d = Data;
+      Data:    state_d = Hold;
+      default: if (job_stale || job_ready) state_d = Pick;
+    endcase
+    if (state_q != Pick && epoch != epoch_q) stale_d = 1'b1;
+  end
+
+  always_comb begin
+    odd_d     = odd_q;
+    stopped_d = stopped_q;
+    parked_d  = moved ? '0 : parked_q;
+    kicked_d  = state_q == Pick ? kicked_q & ~gnt : kicked_q;
+    if (advance_valid) odd_d[row_t'(advance_qp)] = !odd_q[row_t'(advance_qp)];
+    if (stop_valid) stopped_d[row_t'(stop_qp)] = 1'b1;
+    if (fail_valid) stopped_d[row_t'(fail_qp)] = 1'b1;
+    if (park_valid && !kicked_q[row_t'(park_qp)] && !moved) parked_d[row_t'(park_qp)] = 1'b1;
+    if (retired_valid) begin
+      parked_d[row_t'(retired_qp)] = 1'b0;
+      kicked_d[row_t'(retired_qp)] = 1'b1;
+    end
+    if (clear_valid) begin
+      stopped_d[row_t'(clear_qp)] = 1'b0;
+      parked_d[row_t'(clear_qp)]  = 1'b0;
+      kicked_d[row_t'(clear_qp)]  = 1'b0;
+      odd_d[row_t'(clear_qp)]     = 1'b0;
+    end
+  end
+
+  assign clear      = clear_valid && !cleared_q && !(mine && state_q != Pick)
+                      && !(emit_busy && emit_qp == clear_qp);
+  assign cleared_d  = clear_valid && (cleared_q || clear);
+  assign clear_done = cleared_q;
+
+  always_ff @(posedge clk) begin
+    state_q      <= state_d;
+    row_q        <= row_d;
+    epoch_q      <= epoch_d;
+    last_epoch_q <= epoch;
+    stale_q      <= stale_d;
+    odd_q        <= odd_d;
+    stopped_q    <= stopped_d;
+    parked_q     <= parked_d;
+    kicked_q     <= kicked_d;
+    cleared_q    <= cleared_d;
+    if (state_q == Data) begin
+      progress_q <= progress;
+      retired_q  <= retired;
+      cfg_q      <= cfg;
+      wqe_q      <= sq_wqe_t'(head);
+    end
+    if (rst) begin
+      state_q   <= Pick;
+      odd_q     <= '0;
+      stopped_q <= '0;
+      parked_q  <= '0;
+      kicked_q  <= '0;
+      cleared_q <= 1'b0;
+    end
+  end
+
+  logic unused;
+  assign unused = &{1'b0, advance_qp, stop_qp, fail_qp, park_qp, retired_qp};
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk) begin
+    if (!rst) begin
+      a_alone: assert (state_q == Pick || !emit_busy || emit_qp != qp_t'(row_q));
+    end
+  end
+`endif
+endmodule
