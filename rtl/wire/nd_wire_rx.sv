@@ -123,7 +123,8 @@ module nd_wire_rx
   logic [12:0] left_q, left_d, rest;   // payload bytes behind, and from this word on
   logic [31:0] before_q;
   logic        write_q, write_d;
-  payload_t    payload_q, payload_d, payload_out;
+  payload_t    payload_q, payload_d, payload, payload_out;
+  logic [3:0]  bytes_q, bytes_d;       // of `payload_q`
   logic        payload_room;
   logic [WordsWidth-1:0] payload_count;
 
@@ -135,7 +136,10 @@ module nd_wire_rx
     left_d    = rest <= 13'd8 ? '0 : rest - 13'd8;
     write_d   = c_valid && rest != '0;
     payload_d = '{last: rest <= 13'd8, data: shifted ? {data[31:0], before_q} : data};
-    if (rest < 13'd8) payload_d.data &= lanes_below({1'b0, rest[2:0]});
+    bytes_d   = rest < 13'd8 ? {1'b0, rest[2:0]} : 4'd8;
+    // In the clock after: bytes behind the end are zero.
+    payload   = payload_q;
+    payload.data &= lanes_below(bytes_q);
   end
 
   always_ff @(posedge clk) begin
@@ -145,11 +149,12 @@ module nd_wire_rx
     end
     write_q   <= write_d;
     payload_q <= payload_d;
+    bytes_q   <= bytes_d;
     if (rst) write_q <= 1'b0;
   end
 
   nd_fifo_commit #(.T(payload_t), .Depth(Words)) u_buffer (
-    .clk, .rst, .in_valid(write_q), .in_ready(payload_room), .in_data(payload_q),
+    .clk, .rst, .in_valid(write_q), .in_ready(payload_room), .in_data(payload),
     .commit(verdict_valid), .discard(verdict_valid && verdict.drop != DropNone),
     .out_valid(rx_data_valid), .out_ready(rx_data_ready), .out_data(payload_out),
     .count(payload_count)

@@ -1,8 +1,7 @@
 // Judges received frames: the first failing check, in the order of the contract, is the drop cause.
 //
-// A frame that the MAC found bad counts as a wrong ICRC. Takes what nd_wire_rx_parse says of a word; the
-// verdict of a frame comes four clocks after its last
-// word, one per frame.
+// A frame that the MAC found bad counts as a wrong ICRC. Takes what nd_wire_rx_parse says of a word;
+// the verdict of a frame comes four clocks after its last word, one per frame.
 module nd_wire_rx_verdict
   import nd_abi_pkg::*, nd_pkg::*, nd_wire_pkg::*;
 (

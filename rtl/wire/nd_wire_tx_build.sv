@@ -35,6 +35,8 @@ module nd_wire_tx_build
   tx_job_t     job_q, job_d;
   logic [9:0]  index_q, index_d;   // IP word
   logic [9:0]  left_q, left_d;     // payload beats to come
+  logic        open_q, open_d;     // the index has reached the payload
+  logic        more_q, more_d;     // left is not zero
   logic [31:0] before_q, before_d; // upper half of the beat before
   logic        slot_valid_q, slot_valid_d;
   tx_slot_t    slot_q, slot_d;
@@ -78,7 +80,7 @@ module nd_wire_tx_build
   end
 
   always_comb begin
-    want   = state_q == Words && index_q >= 10'(job_q.start) && left_q != '0;
+    want   = state_q == Words && open_q && more_q;
     step   = state_q != Idle && go && (!want || data_valid);
     load   = (state_q == Idle || (state_q == Rest && step)) && job_valid
            && (job.desc.len == '0 || data_valid);
@@ -93,6 +95,8 @@ module nd_wire_tx_build
     job_d    = job_q;
     index_d  = index_q;
     left_d   = left_q;
+    open_d   = open_q;
+    more_d   = more_q;
     before_d = before_q;
     slot_valid_d = step;
     slot_d = '{bytes: 3'd0, data: '0, default: 1'b0};
@@ -113,7 +117,11 @@ module nd_wire_tx_build
         if (step) begin
           index_d  = index_q + 10'd1;
           before_d = beat[63:32];
-          if (want) left_d = left_q - 10'd1;
+          if (index_q + 10'd1 == 10'(job_q.start)) open_d = 1'b1;
+          if (want) begin
+            left_d = left_q - 10'd1;
+            more_d = left_q != 10'd1;
+          end
           if (at_crc) state_d = Rest;
         end
       end
@@ -131,6 +139,8 @@ module nd_wire_tx_build
       job_d    = job;
       index_d  = '0;
       left_d   = 10'((job.desc.len + 13'd7) >> 3);
+      open_d   = 1'b0;
+      more_d   = job.desc.len != '0;
       before_d = '0;
     end
 
@@ -161,6 +171,8 @@ module nd_wire_tx_build
     job_q        <= job_d;
     index_q      <= index_d;
     left_q       <= left_d;
+    open_q       <= open_d;
+    more_q       <= more_d;
     before_q     <= before_d;
     slot_valid_q <= slot_valid_d;
     slot_q       <= slot_d;
