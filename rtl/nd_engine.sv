@@ -58,6 +58,10 @@ module nd_engine
   output logic [7:0]           m_axi_arlen,
   output logic [2:0]           m_axi_arsize,
   output logic [1:0]           m_axi_arburst,
+  output logic                 m_axi_arlock,
+  output logic [3:0]           m_axi_arcache,
+  output logic [2:0]           m_axi_arprot,
+  output logic [3:0]           m_axi_arqos,
   input  logic                 m_axi_rvalid,
   output logic                 m_axi_rready,
   input  logic [1:0]           m_axi_rid,
@@ -71,6 +75,10 @@ module nd_engine
   output logic [7:0]           m_axi_awlen,
   output logic [2:0]           m_axi_awsize,
   output logic [1:0]           m_axi_awburst,
+  output logic                 m_axi_awlock,
+  output logic [3:0]           m_axi_awcache,
+  output logic [2:0]           m_axi_awprot,
+  output logic [3:0]           m_axi_awqos,
   output logic                 m_axi_wvalid,
   input  logic                 m_axi_wready,
   output logic [DataWidth-1:0] m_axi_wdata,
@@ -102,16 +110,220 @@ module nd_engine
   output logic                 commit_valid,
   output logic [111:0]         commit
 );
-  // The rooms are joined here when they exist; until then the engine is silent.
+
+  localparam int unsigned SlotBits = MaxRead > 1 ? $clog2(MaxRead) : 1;
+  localparam int unsigned LaneBits = $clog2(KeepWidth);
+
+  // ---- commit: context, send (doorbell, emit, retire), receive (doorbell, rx, flush, respond), complete
+  localparam int unsigned Commits = 9;
+  logic    [Commits-1:0] commit_req, commit_gnt;
+  commit_t [Commits-1:0] commit_record;
+  commit_t               record;
+  logic                  stop_valid;
+  qp_t                   stop_qp;
+
+  nd_commit #(.N(Commits)) u_commit (
+    .clk, .rst, .req(commit_req), .rec(commit_record), .gnt(commit_gnt), .commit_valid, .commit(record),
+    .stop_valid, .stop_qp
+  );
+  assign commit = record;
+
+  // ---- context
+  port_t                 own;
+  logic [7:0]            epoch;
+  qp_state_e [NumQp-1:0] qp_states;
+  logic                  ctx_wr_valid, ctx_wr_ready, ctx_busy, context_done;
+  ctx_write_t            ctx_wr;
+  logic [1:0]            set_error_valid;
+  qp_t  [1:0]            set_error_qp;
+  logic                  invalidate_valid;
+  logic [31:0]           invalidate;
+  logic                  qp_clear_valid;
+  logic [1:0]            qp_clear_ready;
+  qp_t                   qp_clear, qp_query;
+  qp_state_e             qp_query_state;
+  logic                  cq_wr_valid, cq_wr_ready;
+  logic [15:0]           cq_wr_index;
+  cq_context_t           cq_wr;
+  qp_t      [2:0]        send_cfg_addr, recv_cfg_addr;
+  qp_send_t [2:0]        send_cfg;
+  qp_recv_t [2:0]        recv_cfg;
+  qp_t                   addr_cfg_addr, cq_cfg_addr;
+  qp_addr_t              addr_cfg;
+  qp_cq_t                cq_cfg;
+  logic           [2:0]  tr_req_valid, tr_req_ready, tr_rsp_valid, tr_rsp_ready;
+  translate_req_t [2:0]  tr_req;
+  translate_rsp_t [2:0]  tr_rsp;
+
+  nd_context #(.NumQp(NumQp), .NumCq(NumCq), .NumToken(NumToken), .NumPage(NumPage)) u_context (
+    .clk, .rst, .ctx_wr_valid, .ctx_wr_ready, .ctx_wr, .ctx_busy, .context_done,
+    .commit_req(commit_req[0]), .commit_record(commit_record[0]), .commit_gnt(commit_gnt[0]),
+    .set_error_valid, .set_error(set_error_qp), .invalidate_valid, .invalidate,
+    .qp_clear_valid, .qp_clear_ready, .qp_clear, .cq_wr_valid, .cq_wr_ready, .cq_wr_index, .cq_wr,
+    .epoch, .qp_states, .qp_query, .qp_query_state, .send_cfg_addr, .send_cfg,
+    .recv_cfg_addr, .recv_cfg, .addr_cfg_addr, .addr_cfg, .cq_cfg_addr, .cq_cfg,
+    .tr_req_valid, .tr_req_ready, .tr_req, .tr_rsp_valid, .tr_rsp_ready, .tr_rsp
+  );
+
+  // ---- host
+  logic                 sq_db_valid, sq_db_ready, rq_db_valid, rq_db_ready, cq_db_valid, cq_db_ready;
+  doorbell_t            sq_db, rq_db, cq_db;
+  logic                 sq_fetch_valid, sq_fetch_ready, sq_fetch_rsp_valid;
+  logic                 rq_fetch_valid, rq_fetch_ready, rq_fetch_rsp_valid;
+  fetch_req_t           sq_fetch, rq_fetch;
+  fetch_rsp_t           sq_fetch_rsp, rq_fetch_rsp;
+  logic                 chunk_valid, chunk_ready, chunk_last;
+  chunk_t               chunk;
+  logic                 tx_data_valid, tx_data_ready, tx_data_last, tx_data_error;
+  logic [DataWidth-1:0] tx_data;
+  logic [LaneBits:0]    tx_data_bytes;
+  logic                 scatter_valid, scatter_ready, post_valid, post_ready;
+  scatter_t             scatter;
+  post_t                post;
+  logic                 rx_data_valid, rx_data_ready, rx_data_last;
+  logic [DataWidth-1:0] rx_data;
+  logic                 cpl_valid, cpl_ready;
+  cpl_write_t           cpl;
+  logic                 rx_event, tx_event, gather_error, write_error;
+  logic [4:0]           rx_cause;
+  logic [15:0]          rx_octets, tx_octets;
+
+  nd_host #(
+    .DataWidth(DataWidth), .NumQp(NumQp), .NumCq(NumCq), .NumToken(NumToken), .NumPage(NumPage),
+    .MaxRead(MaxRead)
+  ) u_host (
+    .clk, .rst,
+    .s_axil_awvalid, .s_axil_awready, .s_axil_awaddr, .s_axil_awprot, .s_axil_wvalid, .s_axil_wready,
+    .s_axil_wdata, .s_axil_wstrb, .s_axil_bvalid, .s_axil_bready, .s_axil_bresp,
+    .s_axil_arvalid, .s_axil_arready, .s_axil_araddr, .s_axil_arprot,
+    .s_axil_rvalid, .s_axil_rready, .s_axil_rdata, .s_axil_rresp,
+    .m_axi_awvalid, .m_axi_awready, .m_axi_awid, .m_axi_awaddr, .m_axi_awlen, .m_axi_awsize,
+    .m_axi_awburst, .m_axi_awlock, .m_axi_awcache, .m_axi_awprot, .m_axi_awqos,
+    .m_axi_wvalid, .m_axi_wready, .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast,
+    .m_axi_bvalid, .m_axi_bready, .m_axi_bid, .m_axi_bresp,
+    .m_axi_arvalid, .m_axi_arready, .m_axi_arid, .m_axi_araddr, .m_axi_arlen, .m_axi_arsize,
+    .m_axi_arburst, .m_axi_arlock, .m_axi_arcache, .m_axi_arprot, .m_axi_arqos,
+    .m_axi_rvalid, .m_axi_rready, .m_axi_rid, .m_axi_rdata, .m_axi_rresp, .m_axi_rlast,
+    .irq, .gather_error, .write_error, .port(own),
+    .sq_db_valid, .sq_db_ready, .sq_db, .rq_db_valid, .rq_db_ready, .rq_db,
+    .cq_db_valid, .cq_db_ready, .cq_db, .ctx_wr_valid, .ctx_wr_ready, .ctx_wr, .ctx_busy,
+    .qp_query, .qp_query_state,
+    .sq_fetch_valid, .sq_fetch_ready, .sq_fetch, .sq_fetch_rsp_valid, .sq_fetch_rsp,
+    .rq_fetch_valid, .rq_fetch_ready, .rq_fetch, .rq_fetch_rsp_valid, .rq_fetch_rsp,
+    .chunk_valid, .chunk_ready, .chunk, .chunk_last,
+    .tx_data_valid, .tx_data_ready, .tx_data, .tx_data_bytes, .tx_data_last, .tx_data_error,
+    .scatter_valid, .scatter_ready, .scatter, .rx_data_valid, .rx_data_ready, .rx_data, .rx_data_last,
+    .post_valid, .post_ready, .post, .cpl_valid, .cpl_ready, .cpl,
+    .rx_event, .rx_cause, .rx_octets, .tx_event, .tx_octets
+  );
+
+  // ---- send
+  logic                send_tx_valid, send_chunk_valid, send_chunk_ready, tx_room;
+  tx_desc_t            send_tx;
+  chunk_t              send_chunk;
+  logic                ack_valid, ack_ready, read_done_valid, read_done_ready;
+  ack_t                ack;
+  qp_t                 read_done_qp, read_qp, next_psn_addr;
+  logic [SlotBits-1:0] read_slot;
+  read_t               read;
+  logic [7:0]          reads_started;
+  psn_t                next_psn;
+  logic                emit_valid;
+  qp_t                 emit_qp;
+  logic        [1:0]   completion_valid, completion_ready;
+  completion_t [1:0]   completion;
+  logic        [1:0]   qp_event_valid, qp_event_ready;
+  qp_t         [1:0]   qp_event_qp;
+  status_e     [1:0]   qp_event_status;
+
+  nd_send #(.NumQp(NumQp), .MaxRead(MaxRead), .Outstanding(Outstanding)) u_send (
+    .clk, .rst, .epoch, .qp_states, .stop_valid, .stop_qp,
+    .send_cfg_addr, .send_cfg, .qp_clear_valid, .qp_clear_ready(qp_clear_ready[0]), .qp_clear,
+    .set_error_valid(set_error_valid[0]), .set_error(set_error_qp[0]),
+    .tr_req_valid(tr_req_valid[0]), .tr_req_ready(tr_req_ready[0]), .tr_req(tr_req[0]),
+    .tr_rsp_valid(tr_rsp_valid[0]), .tr_rsp_ready(tr_rsp_ready[0]), .tr_rsp(tr_rsp[0]),
+    .commit_req(commit_req[3:1]), .commit_record(commit_record[3:1]), .commit_gnt(commit_gnt[3:1]),
+    .sq_db_valid, .sq_db_ready, .sq_db, .fetch_valid(sq_fetch_valid), .fetch_ready(sq_fetch_ready),
+    .fetch(sq_fetch), .fetch_rsp_valid(sq_fetch_rsp_valid), .fetch_rsp(sq_fetch_rsp),
+    .chunk_valid(send_chunk_valid), .chunk_ready(send_chunk_ready), .chunk(send_chunk),
+    .tx_valid(send_tx_valid), .tx_ready(tx_room), .tx(send_tx),
+    .ack_valid, .ack_ready, .ack, .read_done_valid, .read_done_ready, .read_done_qp,
+    .completion_valid(completion_valid[0]), .completion_ready(completion_ready[0]),
+    .completion(completion[0]), .qp_event_valid(qp_event_valid[0]), .qp_event_ready(qp_event_ready[0]),
+    .qp_event_qp(qp_event_qp[0]), .qp_event_status(qp_event_status[0]),
+    .read_qp, .read_slot, .read, .reads_started, .next_psn_addr, .next_psn,
+    .emit_valid, .emit_qp
+  );
+
+  // ---- receive
+  logic     rx_valid, rx_ready;
+  rx_desc_t rx;
+  logic     resp_tx_valid, resp_chunk_valid, resp_chunk_ready;
+  tx_desc_t resp_tx;
+  chunk_t   resp_chunk;
+
+  nd_receive #(.NumQp(NumQp), .MaxRead(MaxRead)) u_receive (
+    .clk, .rst, .own, .qp_states, .epoch, .recv_cfg_addr, .recv_cfg,
+    .qp_clear_valid, .qp_clear_ready(qp_clear_ready[1]), .qp_clear, .context_done,
+    .set_error_valid(set_error_valid[1]), .set_error(set_error_qp[1]), .invalidate_valid, .invalidate,
+    .tr_req_valid(tr_req_valid[2:1]), .tr_req_ready(tr_req_ready[2:1]), .tr_req(tr_req[2:1]),
+    .tr_rsp_valid(tr_rsp_valid[2:1]), .tr_rsp_ready(tr_rsp_ready[2:1]), .tr_rsp(tr_rsp[2:1]),
+    .commit_req(commit_req[7:4]), .commit_record(commit_record[7:4]), .commit_gnt(commit_gnt[7:4]),
+    .rq_db_valid, .rq_db_ready, .rq_db, .fetch_valid(rq_fetch_valid), .fetch_ready(rq_fetch_ready),
+    .fetch(rq_fetch), .fetch_rsp_valid(rq_fetch_rsp_valid), .fetch_rsp(rq_fetch_rsp),
+    .scatter_valid, .scatter_ready, .scatter, .post_valid, .post_ready, .post,
+    .rx_event, .rx_cause, .rx_octets, .rx_valid, .rx_ready, .rx,
+    .tx_valid(resp_tx_valid), .tx_ready(tx_room), .tx(resp_tx),
+    .chunk_valid(resp_chunk_valid), .chunk_ready(resp_chunk_ready), .chunk(resp_chunk),
+    .ack_valid, .ack_ready, .ack, .read_done_valid, .read_done_ready, .read_done_qp,
+    .read_qp, .read_slot, .read, .reads_started, .next_psn_addr, .next_psn,
+    .emit_valid, .emit_qp,
+    .completion_valid(completion_valid[1]), .completion_ready(completion_ready[1]),
+    .completion(completion[1]), .qp_event_valid(qp_event_valid[1]), .qp_event_ready(qp_event_ready[1]),
+    .qp_event_qp(qp_event_qp[1]), .qp_event_status(qp_event_status[1])
+  );
+
+  // ---- complete
+  nd_complete #(.NumCq(NumCq)) u_complete (
+    .clk, .rst, .completion_valid, .completion_ready, .completion,
+    .qp_event_valid, .qp_event_ready, .qp_event_qp, .qp_event_status,
+    .cq_db_valid, .cq_db_ready, .cq_db, .cpl_valid, .cpl_ready, .cpl,
+    .epoch, .cq_wr_valid, .cq_wr_ready, .cq_wr_index, .cq_wr, .context_done, .cq_cfg_addr, .cq_cfg,
+    .commit_req(commit_req[8]), .commit_record(commit_record[8]), .commit_gnt(commit_gnt[8])
+  );
+
+  // ---- wire; descriptors of both sources in the order of their grants, of which there is one a clock
+  localparam int unsigned Descriptors = 8;
+  localparam int unsigned DescriptorCount = $clog2(Descriptors) + 1;
+  logic     tx_valid, tx_ready;
+  tx_desc_t tx;
+  logic [DescriptorCount-1:0] unused_count;
+
+  nd_fifo #(.T(tx_desc_t), .Depth(Descriptors)) u_tx (
+    .clk, .rst, .in_valid(send_tx_valid || resp_tx_valid), .in_ready(tx_room),
+    .in_data(resp_tx_valid ? resp_tx : send_tx),
+    .out_valid(tx_valid), .out_ready(tx_ready), .out_data(tx), .count(unused_count)
+  );
+  nd_wire #(.DataWidth(DataWidth)) u_wire (
+    .clk, .rst, .s_axis_tdata, .s_axis_tkeep, .s_axis_tvalid, .s_axis_tready, .s_axis_tlast, .s_axis_tuser,
+    .m_axis_tdata, .m_axis_tkeep, .m_axis_tvalid, .m_axis_tready, .m_axis_tlast, .port(own),
+    .rx_valid, .rx_ready, .rx_desc(rx), .rx_data_valid, .rx_data_ready, .rx_data, .rx_data_last,
+    .tx_valid, .tx_ready, .tx_desc(tx), .addr_cfg_addr, .addr_cfg,
+    .send_chunk_valid, .send_chunk_ready, .send_chunk, .resp_chunk_valid, .resp_chunk_ready, .resp_chunk,
+    .chunk_valid, .chunk_ready, .chunk, .chunk_last,
+    .tx_data_valid, .tx_data_ready, .tx_data, .tx_data_bytes, .tx_data_last, .tx_event, .tx_octets
+  );
+  assign m_axis_tuser = 1'b0;
+
   logic unused;
-  assign unused = &{1'b0, clk, rst, s_axil_awvalid, s_axil_awaddr, s_axil_awprot, s_axil_wvalid, s_axil_wdata,
-    s_axil_wstrb, s_axil_bready, s_axil_arvalid, s_axil_araddr, s_axil_arprot, s_axil_rready, m_axi_arready,
-    m_axi_rvalid, m_axi_rid, m_axi_rdata, m_axi_rresp, m_axi_rlast, m_axi_awready, m_axi_wready, m_axi_bvalid,
-    m_axi_bid, m_axi_bresp, s_axis_tvalid, s_axis_tdata, s_axis_tkeep, s_axis_tlast, s_axis_tuser, m_axis_tready};
-  assign {s_axil_awready, s_axil_wready, s_axil_bvalid, s_axil_bresp, s_axil_arready, s_axil_rvalid} = '0;
-  assign {s_axil_rdata, s_axil_rresp, s_axis_tready, irq, commit_valid, commit} = '0;
-  assign {m_axi_arvalid, m_axi_arid, m_axi_araddr, m_axi_arlen, m_axi_arsize, m_axi_arburst, m_axi_rready} = '0;
-  assign {m_axi_awvalid, m_axi_awid, m_axi_awaddr, m_axi_awlen, m_axi_awsize, m_axi_awburst} = '0;
-  assign {m_axi_wvalid, m_axi_wdata, m_axi_wstrb, m_axi_wlast, m_axi_bready} = '0;
-  assign {m_axis_tvalid, m_axis_tdata, m_axis_tkeep, m_axis_tlast, m_axis_tuser} = '0;
+  assign unused = &{1'b0, gather_error, write_error, tx_data_error};
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk) begin
+    if (!rst) begin
+      a_tx_one:  assert (!(send_tx_valid && resp_tx_valid));
+      a_tx_room: assert (tx_room || !(send_tx_valid || resp_tx_valid));
+    end
+  end
+`endif
 endmodule
