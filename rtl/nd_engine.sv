@@ -114,7 +114,8 @@ module nd_engine
   localparam int unsigned SlotBits = MaxRead > 1 ? $clog2(MaxRead) : 1;
   localparam int unsigned LaneBits = $clog2(KeepWidth);
 
-  // ---- commit: context, send (doorbell, emit, retire), receive (doorbell, rx, flush, respond), complete
+  // ---- commit: context, send (doorbell, emit, retire), receive (doorbell, rx, flush, respond),
+  //      complete
   localparam int unsigned Commits = 9;
   logic    [Commits-1:0] commit_req, commit_gnt;
   commit_t [Commits-1:0] commit_record;
@@ -123,7 +124,8 @@ module nd_engine
   qp_t                   stop_qp;
 
   nd_commit #(.N(Commits)) u_commit (
-    .clk, .rst, .req(commit_req), .rec(commit_record), .gnt(commit_gnt), .commit_valid, .commit(record),
+    .clk, .rst, .req(commit_req), .rec(commit_record), .gnt(commit_gnt), .commit_valid,
+    .commit(record),
     .stop_valid, .stop_qp
   );
   assign commit = record;
@@ -166,7 +168,8 @@ module nd_engine
   );
 
   // ---- host
-  logic                 sq_db_valid, sq_db_ready, rq_db_valid, rq_db_ready, cq_db_valid, cq_db_ready;
+  logic                 sq_db_valid, sq_db_ready, rq_db_valid, rq_db_ready;
+  logic                 cq_db_valid, cq_db_ready;
   doorbell_t            sq_db, rq_db, cq_db;
   logic                 sq_fetch_valid, sq_fetch_ready, sq_fetch_rsp_valid;
   logic                 rq_fetch_valid, rq_fetch_ready, rq_fetch_rsp_valid;
@@ -193,7 +196,8 @@ module nd_engine
     .MaxRead(MaxRead)
   ) u_host (
     .clk, .rst,
-    .s_axil_awvalid, .s_axil_awready, .s_axil_awaddr, .s_axil_awprot, .s_axil_wvalid, .s_axil_wready,
+    .s_axil_awvalid, .s_axil_awready, .s_axil_awaddr, .s_axil_awprot, .s_axil_wvalid,
+    .s_axil_wready,
     .s_axil_wdata, .s_axil_wstrb, .s_axil_bvalid, .s_axil_bready, .s_axil_bresp,
     .s_axil_arvalid, .s_axil_arready, .s_axil_araddr, .s_axil_arprot,
     .s_axil_rvalid, .s_axil_rready, .s_axil_rdata, .s_axil_rresp,
@@ -212,7 +216,8 @@ module nd_engine
     .rq_fetch_valid, .rq_fetch_ready, .rq_fetch, .rq_fetch_rsp_valid, .rq_fetch_rsp,
     .chunk_valid, .chunk_ready, .chunk, .chunk_last,
     .tx_data_valid, .tx_data_ready, .tx_data, .tx_data_bytes, .tx_data_last, .tx_data_error,
-    .scatter_valid, .scatter_ready, .scatter, .rx_data_valid, .rx_data_ready, .rx_data, .rx_data_last,
+    .scatter_valid, .scatter_ready, .scatter, .rx_data_valid, .rx_data_ready, .rx_data,
+    .rx_data_last,
     .post_valid, .post_ready, .post, .cpl_valid, .cpl_ready, .cpl,
     .rx_event, .rx_cause, .rx_octets, .tx_event, .tx_octets
   );
@@ -249,7 +254,8 @@ module nd_engine
     .tx_valid(send_tx_valid), .tx_ready(tx_room), .tx(send_tx),
     .ack_valid, .ack_ready, .ack, .read_done_valid, .read_done_ready, .read_done_qp,
     .completion_valid(completion_valid[0]), .completion_ready(completion_ready[0]),
-    .completion(completion[0]), .qp_event_valid(qp_event_valid[0]), .qp_event_ready(qp_event_ready[0]),
+    .completion(completion[0]), .qp_event_valid(qp_event_valid[0]),
+    .qp_event_ready(qp_event_ready[0]),
     .qp_event_qp(qp_event_qp[0]), .qp_event_status(qp_event_status[0]),
     .read_qp, .read_slot, .read, .reads_started, .next_psn_addr, .next_psn,
     .emit_valid, .emit_qp
@@ -265,7 +271,8 @@ module nd_engine
   nd_receive #(.NumQp(NumQp), .MaxRead(MaxRead)) u_receive (
     .clk, .rst, .own, .qp_states, .epoch, .recv_cfg_addr, .recv_cfg,
     .qp_clear_valid, .qp_clear_ready(qp_clear_ready[1]), .qp_clear, .context_done,
-    .set_error_valid(set_error_valid[1]), .set_error(set_error_qp[1]), .invalidate_valid, .invalidate,
+    .set_error_valid(set_error_valid[1]), .set_error(set_error_qp[1]), .invalidate_valid,
+    .invalidate,
     .tr_req_valid(tr_req_valid[2:1]), .tr_req_ready(tr_req_ready[2:1]), .tr_req(tr_req[2:1]),
     .tr_rsp_valid(tr_rsp_valid[2:1]), .tr_rsp_ready(tr_rsp_ready[2:1]), .tr_rsp(tr_rsp[2:1]),
     .commit_req(commit_req[7:4]), .commit_record(commit_record[7:4]), .commit_gnt(commit_gnt[7:4]),
@@ -279,7 +286,8 @@ module nd_engine
     .read_qp, .read_slot, .read, .reads_started, .next_psn_addr, .next_psn,
     .emit_valid, .emit_qp,
     .completion_valid(completion_valid[1]), .completion_ready(completion_ready[1]),
-    .completion(completion[1]), .qp_event_valid(qp_event_valid[1]), .qp_event_ready(qp_event_ready[1]),
+    .completion(completion[1]), .qp_event_valid(qp_event_valid[1]),
+    .qp_event_ready(qp_event_ready[1]),
     .qp_event_qp(qp_event_qp[1]), .qp_event_status(qp_event_status[1])
   );
 
@@ -292,7 +300,8 @@ module nd_engine
     .commit_req(commit_req[8]), .commit_record(commit_record[8]), .commit_gnt(commit_gnt[8])
   );
 
-  // ---- wire; descriptors of both sources in the order of their grants, of which there is one a clock
+  // ---- commit: context, send (doorbell, emit, retire), receive (doorbell, rx, flush, respond),
+  //      complete
   localparam int unsigned Descriptors = 8;
   localparam int unsigned DescriptorCount = $clog2(Descriptors) + 1;
   logic     tx_valid, tx_ready;
@@ -305,11 +314,13 @@ module nd_engine
     .out_valid(tx_valid), .out_ready(tx_ready), .out_data(tx), .count(unused_count)
   );
   nd_wire #(.DataWidth(DataWidth)) u_wire (
-    .clk, .rst, .s_axis_tdata, .s_axis_tkeep, .s_axis_tvalid, .s_axis_tready, .s_axis_tlast, .s_axis_tuser,
+    .clk, .rst, .s_axis_tdata, .s_axis_tkeep, .s_axis_tvalid, .s_axis_tready, .s_axis_tlast,
+    .s_axis_tuser,
     .m_axis_tdata, .m_axis_tkeep, .m_axis_tvalid, .m_axis_tready, .m_axis_tlast, .port(own),
     .rx_valid, .rx_ready, .rx_desc(rx), .rx_data_valid, .rx_data_ready, .rx_data, .rx_data_last,
     .tx_valid, .tx_ready, .tx_desc(tx), .addr_cfg_addr, .addr_cfg,
-    .send_chunk_valid, .send_chunk_ready, .send_chunk, .resp_chunk_valid, .resp_chunk_ready, .resp_chunk,
+    .send_chunk_valid, .send_chunk_ready, .send_chunk, .resp_chunk_valid, .resp_chunk_ready,
+    .resp_chunk,
     .chunk_valid, .chunk_ready, .chunk, .chunk_last,
     .tx_data_valid, .tx_data_ready, .tx_data, .tx_data_bytes, .tx_data_last, .tx_event, .tx_octets
   );

@@ -230,8 +230,8 @@ module nd_receive
     .tr_req_valid(tr_req_valid[0]), .tr_req_ready(tr_req_ready[0]), .tr_req(tr_req[0]),
     .tr_rsp_valid(tr_rsp_valid[0]), .tr_rsp_ready(tr_rsp_ready[0]), .tr_rsp(tr_rsp[0]),
     .chunk_valid(list_valid), .chunk_ready(list_ready), .chunk(list_chunk),
-    .chunk_keep(list_keep), .chunk_discard(list_discard),
-    .room(rx_room), .commit_req(commit_req[1]), .commit_record(commit_record[1]), .commit_gnt(rx_gnt),
+    .chunk_keep(list_keep), .chunk_discard(list_discard), .room(rx_room),
+    .commit_req(commit_req[1]), .commit_record(commit_record[1]), .commit_gnt(rx_gnt),
     .effect, .effect_consumer
   );
 
@@ -239,7 +239,8 @@ module nd_receive
   job_t flush_job;
 
   nd_receive_flush #(.NumQp(NumQp)) u_flush (
-    .clk, .rst, .qp_states, .pause, .hold, .hold_qp(hold_qp_q), .touched(db_done), .touched_qp(db_qp),
+    .clk, .rst, .qp_states, .pause, .hold, .hold_qp(hold_qp_q),
+    .touched(db_done), .touched_qp(db_qp),
     .qp(flush_qp), .producer(producer[2]), .consumer(consumer[2]), .room(place_ready),
     .commit_req(commit_req[2]), .commit_record(commit_record[2]), .commit_gnt(flush_gnt),
     .job(flush_job), .job_consumer

@@ -46,7 +46,8 @@ module nd_receive_doorbell
   assign exists   = 32'(db_q.number) < NumQp && qp_states[db_q.number[QpBits-1:0]] != QpReset;
 
   assign commit_req = valid_q && !pause && !(hold && hold_qp == db_q.number);
-  assign commit_record = commit_rec(CommitRqDoorbell, {8'd0, db_q.number}, db_q.index, '0, '0, '0);
+  assign commit_record =
+      commit_rec(CommitRqDoorbell, {8'd0, db_q.number}, db_q.index, '0, '0, 8'd0);
   assign done       = commit_gnt && exists;
   assign done_qp    = db_q.number;
 
@@ -67,7 +68,8 @@ module nd_receive_doorbell
   end
 
   nd_receive_table #(.T(idx_t), .NumQp(NumQp), .Reads(Reads)) u_producer (
-    .clk, .clear, .clear_qp, .we(done), .wqp(db_q.number), .wdata(db_q.index), .rqp, .rdata(producer)
+    .clk, .clear, .clear_qp, .we(done), .wqp(db_q.number), .wdata(db_q.index), .rqp,
+    .rdata(producer)
   );
 
 `ifndef SYNTHESIS

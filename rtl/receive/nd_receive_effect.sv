@@ -125,7 +125,8 @@ module nd_receive_effect
           effect.responder.nak_sent  = 1'b0;
           effect.responder.bytes     = bytes;
           effect.responder.va        = (op.starts ? frame.va : responder.va) + 64'(frame.len);
-          effect.responder.remaining = (op.starts ? frame.dma_len : responder.remaining) - 32'(frame.len);
+          effect.responder.remaining = (op.starts ? frame.dma_len : responder.remaining) -
+                                       32'(frame.len);
           if (op.starts) effect.responder.token = frame.token;
           if (plan.pieces && op.send) begin
             effect.responder.element = end_element;
@@ -149,8 +150,9 @@ module nd_receive_effect
       effect.fatal_status = nak_status(syndrome);
 
       effect.job.respond  = nak || plan.answer || (op.read && result == RxAccept);
-      effect.job.response = '{qp: qp, is_read: op.read && result == RxAccept, psn: plan.psn, msn: msn,
-                              syndrome: syndrome, va: frame.va, len: frame.dma_len, token: frame.token};
+      effect.job.response = '{qp: qp, is_read: op.read && result == RxAccept, psn: plan.psn,
+                              msn: msn, syndrome: syndrome, va: frame.va, len: frame.dma_len,
+                              token: frame.token};
       effect.job.receive  = plan.receive && (nak || (op.ends && result == RxAccept));
       effect.job.completion.qp        = qp;
       effect.job.completion.receive   = 1'b1;
@@ -169,6 +171,7 @@ module nd_receive_effect
       effect.consumed = effect.job.receive;
       effect.reserve  = effect.job.respond;
     end
-    effect.job_valid = effect.job.next || effect.job.receive || effect.job.respond || effect.job.read_done;
+    effect.job_valid = effect.job.next || effect.job.receive || effect.job.respond ||
+                       effect.job.read_done;
   end
 endmodule

@@ -82,6 +82,7 @@ module nd_receive_fetch
   slot_t      slot, slot_d, slot_q;
   logic       slot_free;
   idx_t       ring_index, ahead, behind;
+  addr_t      entry_addr;
   logic       unused;
 
   // the answer: registered, then with its sum
@@ -93,8 +94,8 @@ module nd_receive_fetch
   flight_t    landing;
   logic       land;
 
-  assign unused = &{1'b0, fetch_rsp.tag, fetch_rsp.unit, fetch_rsp.last, fetch_rsp.error, cfg_q, rsp_q.sum,
-                     mark_qp, read_qp, landing.busy};
+  assign unused = &{1'b0, fetch_rsp.tag, fetch_rsp.unit, fetch_rsp.last, fetch_rsp.error, cfg_q,
+                    rsp_q.total, mark_qp, read_qp, landing.busy};
 
   assign qp          = qp_t'(qp_q);
   assign next_rqp[0] = qp_t'(qp_q);
@@ -124,6 +125,7 @@ module nd_receive_fetch
   assign ahead      = next_q - consumer_q;
   assign behind     = consumer_q - next_q;
   assign ring_index = next_q & ~(16'hFFFF << cfg_q.rq_log);
+  assign entry_addr = cfg_q.rq_base + {42'd0, ring_index, 6'd0};
 
   always_comb begin
     state_d    = state_q;
@@ -168,7 +170,9 @@ module nd_receive_fetch
         end else if (slot_free) begin
           next_we = 1'b1;
           slot_d  = slot;
-          req_d   = '{addr: cfg_q.rq_base + {42'd0, ring_index, 6'd0}, units: 3'd1, tag: 8'(slot)};
+          req_d.addr  = entry_addr;
+          req_d.units = 3'd1;
+          req_d.tag   = 8'(slot);
           state_d = Send;
         end
       end
@@ -220,11 +224,11 @@ module nd_receive_fetch
     rsp_valid_q <= fetch_rsp_valid;
     rsp_slot_q  <= fetch_rsp.tag[SlotBits-1:0];
     rsp_q.sge   <= {rsp_wqe.sge3, rsp_wqe.sge2, rsp_wqe.sge1, rsp_wqe.sge0};
-    rsp_q.sum   <= '0;
+    rsp_q.total   <= '0;
     sum_valid_q <= rsp_valid_q;
     sum_slot_q  <= rsp_slot_q;
     sum_q.sge   <= rsp_q.sge;
-    sum_q.sum   <= (34'(rsp_sge[0].length) + 34'(rsp_sge[1].length)) +
+    sum_q.total   <= (34'(rsp_sge[0].length) + 34'(rsp_sge[1].length)) +
                    (34'(rsp_sge[2].length) + 34'(rsp_sge[3].length));
     if (rst) begin
       state_q     <= Pick;

@@ -50,7 +50,8 @@ module nd_receive_flush
   assign qp           = qp_t'(qp_q);
   assign failed       = qp_states[qp_q] == QpErr;
   assign job_consumer = consumer_q;
-  assign commit_req   = state_q == Ready && failed && !dirty_q && room && !pause && !(hold && hold_qp == qp);
+  assign commit_req   = state_q == Ready && failed && !dirty_q && room && !pause &&
+                        !(hold && hold_qp == qp);
   assign commit_record   = commit_rec(CommitFlush, {8'd0, qp}, consumer_q, '0, '0, 8'd1);
 
   always_comb begin

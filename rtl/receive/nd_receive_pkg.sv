@@ -39,7 +39,7 @@ package nd_receive_pkg;
 
   // A fetched receive.
   typedef struct packed {
-    logic [33:0]       sum;  // of the elements' lengths
+    logic [33:0]       total;  // of the elements' lengths
     logic [3:0][127:0] sge;  // sge_t
   } receive_t;
 
@@ -148,7 +148,9 @@ package nd_receive_pkg;
       8'h13, 8'h14: op = '{atomic: 1'b1, starts: 1'b1, ends: 1'b1, default: 1'b0};
       8'h16: op = '{send: 1'b1, ends: 1'b1, invalidate: 1'b1, default: 1'b0};
       8'h17: op = '{send: 1'b1, starts: 1'b1, ends: 1'b1, invalidate: 1'b1, default: 1'b0};
-      OpReadFirst, OpReadMiddle, OpReadLast, OpReadOnly, OpAck: op = '{response: 1'b1, default: 1'b0};
+      OpReadFirst, OpReadMiddle, OpReadLast, OpReadOnly, OpAck: begin
+        op = '{response: 1'b1, default: 1'b0};
+      end
       default: op = '0;
     endcase
     return op;

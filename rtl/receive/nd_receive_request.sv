@@ -84,7 +84,9 @@ module nd_receive_request
       facts_d.length_bad = 1'b1;
     end
     if (op.write) begin
-      if (op.ends ? 32'(frame.len) != remaining : 32'(frame.len) > remaining) facts_d.length_bad = 1'b1;
+      if (op.ends ? 32'(frame.len) != remaining : 32'(frame.len) > remaining) begin
+        facts_d.length_bad = 1'b1;
+      end
       if (frame.pad != 2'(-frame.len[1:0])) facts_d.length_bad = 1'b1;
     end
     facts_d.beyond = op.send && 34'(so_far) + 34'(frame.len) > capacity;

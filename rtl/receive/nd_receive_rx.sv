@@ -87,7 +87,7 @@ module nd_receive_rx
 
   state_e      state_q, state_d;
   logic [7:0]  epoch_q, epoch_d;
-  logic        dirty_q, dirty_d, restart;
+  logic        dirty_q, dirty_d, meddled, restart;
   qp_recv_t    cfg_q, cfg_d;
   responder_t  responder_q, responder_d;
   requester_t  requester_q, requester_d;
@@ -125,6 +125,8 @@ module nd_receive_rx
   assign op          = decode(frame.opcode);
   assign receive_odd = consumer_q[0];
   assign read_slot   = requester_q.reads[SlotBits-1:0];
+  assign meddled     = (touched && touched_qp == qp) ||
+                       (answered && (answered_qp == qp || full));
   assign restart     = (dirty_q || epoch != epoch_q) && !(state_q inside {Idle, Drain});
 
   assign commit_req      = state_q == Ready && !dirty_q && epoch == epoch_q && room && !pause &&
@@ -141,7 +143,7 @@ module nd_receive_rx
   );
   nd_receive_request u_request (
     .clk, .frame, .cfg(cfg_q), .state(responder_q), .posted(producer_q != consumer_q),
-    .fetched(fetched_q), .capacity(receive_q.sum), .reads_done(reads_done_q), .full,
+    .fetched(fetched_q), .capacity(receive_q.total), .reads_done(reads_done_q), .full,
     .plan(plan_request), .expected, .count
   );
   nd_receive_response u_response (
@@ -203,11 +205,11 @@ module nd_receive_rx
     plan_d       = plan_q;
     walk_start   = 1'b0;
     walked_d     = walked_q;
-    dirty_d      = dirty_q || (touched && touched_qp == qp) || (answered && (answered_qp == qp || full));
+    dirty_d      = dirty_q || meddled;
     unique case (state_q)
       Idle: begin
         epoch_d = epoch;
-        dirty_d = (touched && touched_qp == qp) || (answered && (answered_qp == qp || full));
+        dirty_d = meddled;
         if (frame_valid) state_d = Look;
       end
       Look: begin

@@ -80,7 +80,8 @@ module nd_receive_walk
   assign tr_rsp_ready = state_q == Answer && (chunk_ready || !chunk_valid);
   assign fault        = tr_rsp.fault != FaultNone;
   assign chunk        = tr_rsp.chunk;
-  assign chunk_valid  = state_q == Answer && tr_rsp_valid && !fault && check_q == WalkPiece && !stop_q;
+  assign chunk_valid  = state_q == Answer && tr_rsp_valid && !fault && check_q == WalkPiece &&
+                        !stop_q;
   assign piece        = rest_q < 32'(left_q) ? len_t'(rest_q) : left_q;
 
   always_comb begin
