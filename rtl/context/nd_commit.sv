@@ -1,9 +1,9 @@
 // Commit arbiter: at most one action takes effect in a clock, in round-robin order of the rooms.
 //
-// A room holds `req` with its record `rec` only when the whole action can take effect in this clock;
-// `gnt` is one-hot and combinational. The granted record leaves on `commit` in the same clock: the
-// order of those records is the order of effects. `stop` names, in the same clock, the queue pair whose
-// request a response failed (RxFatal), so that not one more packet of it is sent.
+// A room holds `req` with its record `rec` only when the whole action can take effect in this
+// clock; `gnt` is one-hot and combinational. The granted record leaves on `commit` in the same
+// clock: the order of those records is the order of effects. `stop` names, in the same clock, the
+// queue pair whose request a response failed (RxFatal), so that not one more packet of it is sent.
 module nd_commit
   import nd_pkg::*;
   import nd_abi_pkg::*;

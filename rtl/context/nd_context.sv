@@ -1,17 +1,18 @@
 // Room `context`: tables of queue pairs, tokens and pages; their writes, lookups and translation.
 //
 // A table write is taken, prepared and committed (CommitContext) as one action:
-//   queue pair in QpInit   `qp_clear_valid` stays up until the commit. A room raises its `qp_clear_ready`
-//                          when it has cleared the queue pair's run-time state, and from then on does
-//                          nothing for that queue pair until `context_done`
-//   completion queue       handshake `cq_wr`, then the commit; `complete` holds still until `context_done`
+//   queue pair in QpInit   `qp_clear_valid` stays up until the commit. A room raises its
+//                          `qp_clear_ready` when it has cleared the queue pair's run-time state,
+//                          and from then on does nothing for that queue pair until `context_done`
+//   completion queue       handshake `cq_wr`, then the commit; `complete` holds still until
+//                          `context_done`
 //   pages                  written one a clock before the commit
-// At the grant the entry takes effect: what is looked up in the next clock sees it, and `epoch` has moved
-// there. `context_done` is the granted clock. Writes outside a table do nothing but commit.
+// At the grant the entry takes effect: what is looked up in the next clock sees it, and `epoch` has
+// moved there. `context_done` is the granted clock. Writes outside a table do nothing but commit.
 //
-// `set_error` (send, receive) and `invalidate` (receive) come in granted clocks, so never two at once.
-// An invalidation whose key does not match does nothing. It moves the epoch twice: when it was granted, and
-// when the token is gone.
+// `set_error` (send, receive) and `invalidate` (receive) come in granted clocks, so never two at
+// once. An invalidation whose key does not match does nothing. It moves the epoch twice: when it
+// was granted, and when the token is gone.
 module nd_context
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -201,8 +202,8 @@ module nd_context
   end
 
   nd_tables #(.NumQp(NumQp)) u_tables (
-    .clk, .rst, .qp_we, .qp_index(qp_t'(wr_q.index)), .qp_entry, .error_valid, .error_qp, .qp_states,
-    .send_cfg_addr, .send_cfg, .recv_cfg_addr, .recv_cfg, .addr_cfg_addr, .addr_cfg,
+    .clk, .rst, .qp_we, .qp_index(qp_t'(wr_q.index)), .qp_entry, .error_valid, .error_qp,
+    .qp_states, .send_cfg_addr, .send_cfg, .recv_cfg_addr, .recv_cfg, .addr_cfg_addr, .addr_cfg,
     .cq_cfg_addr, .cq_cfg
   );
 

@@ -1,8 +1,8 @@
 // Queue-pair contexts: one memory per group and read port, states in flip-flops.
 //
-// `qp_we` writes the whole entry; a read one clock later gives the new one. Each `*_addr` is answered
-// one clock later. `error_valid` moves a queue pair to QpErr. An index outside the table is never
-// written and reads some entry of it.
+// `qp_we` writes the whole entry; a read one clock later gives the new one. Each `*_addr` is
+// answered one clock later. `error_valid` moves a queue pair to QpErr. An index outside the table
+// is never written and reads some entry of it.
 module nd_tables
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -76,7 +76,8 @@ module nd_tables
   end
 
   nd_ram #(.T(qp_addr_t), .Depth(NumQp)) u_addr (
-    .clk, .we(qp_we), .waddr(row), .wdata(addr_word), .raddr(row_t'(addr_cfg_addr)), .rdata(addr_cfg)
+    .clk, .we(qp_we), .waddr(row), .wdata(addr_word),
+    .raddr(row_t'(addr_cfg_addr)), .rdata(addr_cfg)
   );
   nd_ram #(.T(qp_cq_t), .Depth(NumQp)) u_cq (
     .clk, .we(qp_we), .waddr(row), .wdata(cq_word), .raddr(row_t'(cq_cfg_addr)), .rdata(cq_cfg)
@@ -95,8 +96,8 @@ module nd_tables
 
   // the table keeps no retries and no reserved bits
   logic unused;
-  assign unused = &{1'b0, qp_index, error_qp, send_cfg_addr, recv_cfg_addr, addr_cfg_addr, cq_cfg_addr,
-                    qp_entry};
+  assign unused = &{1'b0, qp_index, error_qp, send_cfg_addr, recv_cfg_addr, addr_cfg_addr,
+                    cq_cfg_addr, qp_entry};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin

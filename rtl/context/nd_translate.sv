@@ -1,22 +1,22 @@
 // Memory tokens and page table: checks of a use, and its translation into chunks of host memory.
 //
-// Three clients, round robin, at most one request taken every other clock; the answers of a client come
-// in the order of its requests, the first one five clocks after the request was taken. An answer is one
-// or two chunks (4096 bytes touch two pages at most), or a single one for a fault, a mere check and
-// UseInvalidate. The order of the checks is that of `docs/src/semantics.md`.
+// Three clients, round robin, at most one request taken every other clock; the answers of a client
+// come in the order of its requests, the first one five clocks after the request was taken. An
+// answer is one or two chunks (4096 bytes touch two pages at most), or a single one for a fault, a
+// mere check and UseInvalidate. The order of the checks is that of `docs/src/semantics.md`.
 //
 //   clock   0          1            2               3            4          5
 //           taken,     token word,  compares,       page word,   into the   answer
 //           token      va + len     page address    fault        queue
 //
-// To keep 64-bit arithmetic short, the token word holds the region's end and the distance from a virtual
-// address to its place in the page table (modulo the table) instead of length, offset and first page.
-// Pages are aligned: the low 12 bits of a page address are ignored. A page index past the table wraps.
-// A range that ends at 2^64 wraps and is refused.
+// To keep 64-bit arithmetic short, the token word holds the region's end and the distance from a
+// virtual address to its place in the page table (modulo the table) instead of length, offset and
+// first page. Pages are aligned: the low 12 bits of a page address are ignored. A page index past
+// the table wraps. A range that ends at 2^64 wraps and is refused.
 //
-// `token_we` and `page_we` take effect for lookups of the next clock. `invalidate` reads the key first
-// and clears the token two clocks later if index and key match: `invalidate_done` tells when, and
-// `invalidate_busy` forbids `token_we` meanwhile.
+// `token_we` and `page_we` take effect for lookups of the next clock. `invalidate` reads the key
+// first and clears the token two clocks later if index and key match: `invalidate_done` tells when,
+// and `invalidate_busy` forbids `token_we` meanwhile.
 module nd_translate
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -322,7 +322,8 @@ module nd_translate
   for (genvar i = 0; i < 3; i++) begin : g_client
     nd_fifo #(.T(translate_rsp_t), .Depth(4)) u_rsp (
       .clk, .rst, .in_valid(client4_q[i]), .in_ready(push_ready[i]), .in_data(rsp4),
-      .out_valid(tr_rsp_valid[i]), .out_ready(tr_rsp_ready[i]), .out_data(tr_rsp[i]), .count(held[i])
+      .out_valid(tr_rsp_valid[i]), .out_ready(tr_rsp_ready[i]), .out_data(tr_rsp[i]),
+      .count(held[i])
     );
   end
 

@@ -1,17 +1,17 @@
 // Room `send`: from doorbells to packets, and from responses to retired requests.
 //
-// Packets of all queue pairs are interleaved one by one; a queue pair's state lies in memories between its
-// packets.
+// Packets of all queue pairs are interleaved one by one; a queue pair's state lies in memories
+// between its packets.
 //
 //   doorbell -> fetch -> select -> emit -> wire (tx, chunks)
 //                           ^        |
 //                           +-- retire <- responses (ack, read_done)  -> complete
 //
-// Commit pairs: doorbell, emit, retire. `stop` (from `nd_commit`) is RxFatal in its granted clock: no packet
-// of that queue pair is granted after it. `emit_valid` is the granted clock of a packet: next PSN
-// and open reads of `emit_qp` move. `qp_clear_ready` rises when all run-time state of `qp_clear` is zero, and
-// falls with `qp_clear_valid`; meanwhile nothing of that queue pair is decided, and what arrives for it
-// is taken and forgotten.
+// Commit pairs: doorbell, emit, retire. `stop` (from `nd_commit`) is RxFatal in its granted clock:
+// no packet of that queue pair is granted after it. `emit_valid` is the granted clock of a packet:
+// next PSN and open reads of `emit_qp` move. `qp_clear_ready` rises when all run-time state of
+// `qp_clear` is zero, and falls with `qp_clear_valid`; meanwhile nothing of that queue pair is
+// decided, and what arrives for it is taken and forgotten.
 module nd_send
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -23,6 +23,8 @@ module nd_send
   parameter int unsigned MaxRead = 4,
   // requests sent and not retired per queue pair, a power of two
   parameter int unsigned Outstanding = 16,
+  // entries fetched ahead per queue pair, a power of two; with all queue pairs at most 256
+  parameter int unsigned Prefetch = 4,
   localparam int unsigned SlotBits = MaxRead > 1 ? $clog2(MaxRead) : 1
 ) (
   input  logic                  clk,
@@ -94,14 +96,15 @@ module nd_send
   output status_e               qp_event_status
 );
   localparam int unsigned SentBits = $clog2(Outstanding);
+  localparam int unsigned AheadBits = $clog2(Prefetch);
 
   logic [4:0]            clear_done;
   logic                  stop, posted_valid, advance_valid, fail_valid, park_valid, retired_valid;
   logic                  emit_busy, job_valid, job_ready;
-  logic                  look_slot, next_psn_live;
+  logic                  next_psn_live;
   logic [1:0]            more_unit;
   logic [511:0]          head, more;
-  logic [NumQp-1:0][1:0] filled;
+  logic [NumQp-1:0][Prefetch-1:0] filled;
   logic [SentBits-1:0]   sent_slot;
   qp_t                   posted_qp, emitting_qp, look_qp, retire_qp, retired_qp, fetch_qp;
   idx_t [1:0]            producer;
@@ -111,7 +114,7 @@ module nd_send
   sent_t                 sent;
   job_t                  job;
   psn_t                  psn;
-  logic                  emitting_slot;
+  logic [AheadBits-1:0]  emitting_slot, look_slot;
 
   assign qp_clear_ready = &clear_done;
   assign stop           = stop_valid && !(qp_clear_valid && qp_clear == stop_qp);
@@ -124,35 +127,38 @@ module nd_send
     .posted_valid, .posted_qp, .producer_addr({retire_qp, fetch_qp}), .producer
   );
 
-  nd_send_fetch #(.NumQp(NumQp)) u_fetch (
-    .clk, .rst, .qp_states, .clear_valid(qp_clear_valid), .clear_qp(qp_clear), .clear_done(clear_done[1]),
-    .posted_valid, .posted_qp, .producer_addr(fetch_qp), .producer(producer[0]),
+  nd_send_fetch #(.NumQp(NumQp), .Prefetch(Prefetch)) u_fetch (
+    .clk, .rst, .qp_states, .clear_valid(qp_clear_valid), .clear_qp(qp_clear),
+    .clear_done(clear_done[1]), .posted_valid, .posted_qp, .producer_addr(fetch_qp), .producer(producer[0]),
     .cfg_addr(send_cfg_addr[0]), .cfg(send_cfg[0]), .fetch_valid, .fetch_ready, .fetch,
     .fetch_rsp_valid, .fetch_rsp, .filled, .emptied_valid(advance_valid), .emptied_qp(emitting_qp),
     .emptied_slot(emitting_slot), .head_qp(look_qp), .head_slot(look_slot), .head,
     .more_qp(emitting_qp), .more_slot(emitting_slot), .more_unit, .more
   );
 
-  nd_send_select #(.NumQp(NumQp)) u_select (
+  nd_send_select #(.NumQp(NumQp), .Prefetch(Prefetch)) u_select (
     .clk, .rst, .qp_states, .epoch, .clear_valid(qp_clear_valid), .clear_qp(qp_clear),
     .clear_done(clear_done[2]), .filled, .advance_valid, .advance_qp(emitting_qp),
-    .stop_valid(stop), .stop_qp, .fail_valid, .fail_qp(emitting_qp), .park_valid, .park_qp(emitting_qp),
-    .retired_valid, .retired_qp, .emit_busy, .emit_qp(emitting_qp),
+    .stop_valid(stop), .stop_qp, .fail_valid, .fail_qp(emitting_qp),
+    .park_valid, .park_qp(emitting_qp), .retired_valid, .retired_qp, .emit_busy, .emit_qp(emitting_qp),
     .look_qp, .look_slot, .progress, .retired, .cfg(send_cfg[1]), .head,
     .job_valid, .job_ready, .job
   );
   assign send_cfg_addr[1] = look_qp;
 
-  nd_send_emit #(.NumQp(NumQp), .MaxRead(MaxRead), .Outstanding(Outstanding)) u_emit (
-    .clk, .rst, .epoch, .stop_valid(stop), .stop_qp, .clear_valid(qp_clear_valid), .clear_qp(qp_clear),
-    .clear_done(clear_done[3]),
+  nd_send_emit #(
+    .NumQp(NumQp), .MaxRead(MaxRead), .Outstanding(Outstanding), .Prefetch(Prefetch)
+  ) u_emit (
+    .clk, .rst, .epoch, .stop_valid(stop), .stop_qp,
+    .clear_valid(qp_clear_valid), .clear_qp(qp_clear), .clear_done(clear_done[3]),
     .commit_req(commit_req[1]), .commit_record(commit_record[1]), .commit_gnt(commit_gnt[1]),
-    .job_valid, .job_ready, .job, .emit_busy, .emit_qp(emitting_qp), .emit_slot(emitting_slot), .park_valid, .advance_valid,
-    .fail_valid, .packet_valid(emit_valid), .more_unit, .more,
+    .job_valid, .job_ready, .job, .emit_busy, .emit_qp(emitting_qp), .emit_slot(emitting_slot),
+    .park_valid, .advance_valid, .fail_valid, .packet_valid(emit_valid), .more_unit, .more,
     .tr_req_valid, .tr_req_ready, .tr_req, .tr_rsp_valid, .tr_rsp_ready, .tr_rsp,
     .tx_valid, .tx_ready, .tx, .chunk_valid, .chunk_ready, .chunk,
-    .progress_addr(look_qp), .progress, .begun_addr(retire_qp), .begun, .sent_qp(retire_qp), .sent_slot,
-    .sent, .next_psn_addr, .next_psn_live, .next_psn(psn), .read_qp, .read_slot, .read, .reads_started
+    .progress_addr(look_qp), .progress, .begun_addr(retire_qp), .begun,
+    .sent_qp(retire_qp), .sent_slot, .sent, .next_psn_addr, .next_psn_live, .next_psn(psn),
+    .read_qp, .read_slot, .read, .reads_started
   );
 
   // Until the first packet the context tells the next PSN.

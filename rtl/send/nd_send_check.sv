@@ -1,7 +1,7 @@
-// From a job to the packet that it leads to: checks of a request's first packet, what it has to wait for,
-// segmentation, opcode and PSNs. Two clocks: `job` is looked at when it is taken (`take`), and as
-// `taken` in the next clock; `plan` is there in the one after that. What has to wait waits before its entry
-// is judged.
+// From a job to the packet that it leads to: checks of a request's first packet, what it has to
+// wait for, segmentation, opcode and PSNs. Two clocks: `job` is looked at when it is taken
+// (`take`), and as `taken` in the next clock; `plan` is there in the one after that. What has to
+// wait waits before its entry is judged.
 module nd_send_check
   import nd_pkg::*;
   import nd_abi_pkg::*;

@@ -1,8 +1,8 @@
 // Takes doorbells of send queues, and keeps their producer indices.
 //
-// Each doorbell is committed (CommitSqDoorbell). For a queue pair outside the table or in QpReset it has no
-// effect; else `posted` tells of it in the granted clock, and the index can be read in the next one. Doorbells
-// of the queue pair that is being cleared wait.
+// Each doorbell is committed (CommitSqDoorbell). For a queue pair outside the table or in QpReset
+// it has no effect; else `posted` tells of it in the granted clock, and the index can be read in
+// the next one. Doorbells of the queue pair that is being cleared wait.
 module nd_send_doorbell
   import nd_pkg::*;
   import nd_abi_pkg::*;

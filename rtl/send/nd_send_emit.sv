@@ -1,9 +1,10 @@
 // Sends one packet of a queue pair per job: checks, the walk over its bytes, and the grant.
 //
-// At the grant of CommitSqEmit its descriptor leaves on `tx`, its chunks become readable, the queue pair's
-// progress moves, and a starting read enters the table of open reads. What is wrong with the request becomes
-// CommitSqFail, which stops the queue pair. A job that has to wait is parked, one that a moved epoch,
-// RxFatal or a clearing has overtaken is dropped: both begin again with `select`.
+// At the grant of CommitSqEmit its descriptor leaves on `tx`, its chunks become readable, the queue
+// pair's progress moves, and a starting read enters the table of open reads. What is wrong with the
+// request becomes CommitSqFail, which stops the queue pair. A job that has to wait is parked, one
+// that a moved epoch, RxFatal or a clearing has overtaken is dropped: both begin again with
+// `select`.
 module nd_send_emit
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -15,6 +16,9 @@ module nd_send_emit
   parameter int unsigned MaxRead = 4,
   // requests sent and not retired per queue pair, a power of two
   parameter int unsigned Outstanding = 16,
+  // entries fetched ahead per queue pair, a power of two
+  parameter int unsigned Prefetch = 4,
+  localparam int unsigned AheadBits = $clog2(Prefetch),
   localparam int unsigned SlotBits = MaxRead > 1 ? $clog2(MaxRead) : 1,
   localparam int unsigned SentBits = $clog2(Outstanding)
 ) (
@@ -36,7 +40,7 @@ module nd_send_emit
   input  job_t                job,
   output logic                emit_busy,
   output qp_t                 emit_qp,
-  output logic                emit_slot,      // of its entry
+  output logic [AheadBits-1:0] emit_slot,     // of its entry
   output logic                park_valid,     // `emit_qp` must wait
   output logic                advance_valid,  // a request of `emit_qp` is completely sent
   output logic                fail_valid,     // SqFail of `emit_qp`
@@ -78,7 +82,8 @@ module nd_send_emit
   if (MaxRead < 2 || MaxRead > 128 || (MaxRead & (MaxRead - 1)) != 0) begin : g_check_read
     $error("%m: MaxRead must be a power of two, 2 to 128");
   end
-  if (Outstanding < 2 || Outstanding > 64 || (Outstanding & (Outstanding - 1)) != 0) begin : g_check_out
+  if (Outstanding < 2 || Outstanding > 64 || (Outstanding & (Outstanding - 1)) != 0)
+  begin : g_check_outstanding
     $error("%m: Outstanding must be a power of two, 2 to 64");
   end
 
@@ -110,7 +115,7 @@ module nd_send_emit
 
   assign emit_busy = state_q != Idle;
   assign emit_qp   = job_q.qp;
-  assign emit_slot = job_q.progress.index[0];
+  assign emit_slot = AheadBits'(job_q.progress.index);
   assign job_ready = state_q == Idle;
   assign take      = job_valid && job_ready;
   assign stale     = stale_q || epoch != job_q.epoch || (clear_valid && clear_qp == job_q.qp);
@@ -181,7 +186,8 @@ module nd_send_emit
 
   always_comb begin
     if (ok) begin
-      commit_record = commit_rec(CommitSqEmit, 24'(job_q.qp), job_q.progress.index, plan.psn, '0, '0);
+      commit_record = commit_rec(CommitSqEmit, 24'(job_q.qp), job_q.progress.index, plan.psn,
+                                 '0, '0);
     end else begin
       commit_record = commit_rec(CommitSqFail, 24'(job_q.qp), job_q.progress.index, '0, 32'(fault),
                                  8'(status));
@@ -241,8 +247,8 @@ module nd_send_emit
       progress_next.packet  = job_q.progress.packet + 6'd1;
     end
     sent_wdata = '{
-      last: plan.last_psn, opcode: job_q.wqe.opcode, silent: job_q.wqe.silent, is_read: plan.is_read,
-      read: job_q.progress.reads, failed: !ok, unsent: !ok && !job_q.progress.started,
+      last: plan.last_psn, opcode: job_q.wqe.opcode, silent: job_q.wqe.silent,
+      is_read: plan.is_read, read: job_q.progress.reads, failed: !ok, unsent: !ok && !job_q.progress.started,
       status: status, fault: fault
     };
     read_wdata = '{
@@ -252,7 +258,8 @@ module nd_send_emit
   end
 
   // Each memory has this one writer; clearing takes a clock without a grant.
-  assign clear          = clear_valid && !cleared_q && !commit_gnt && !(emit_busy && emit_qp == clear_qp);
+  assign clear          = clear_valid && !cleared_q && !commit_gnt
+                          && !(emit_busy && emit_qp == clear_qp);
   assign cleared_d      = clear_valid && (cleared_q || clear);
   assign clear_done     = cleared_q;
   assign state_we       = emit || clear;

@@ -1,13 +1,15 @@
 // Takes requests out of the send queues, in order: retirement, failure, flush.
 //
-// Events mark a queue pair: an acknowledgement, a finished read, a request that failed locally, a doorbell.
-// A marked queue pair in QpRts or QpErr takes its turn; its oldest request
+// Events mark a queue pair: an acknowledgement, a finished read, a request that failed locally, a
+// doorbell. A marked queue pair in QpRts or QpErr takes its turn; its oldest request
 //   in QpErr  is flushed if there is one;
-//   in QpRts  retires with success when it is acknowledged (a read: and placed), or with the failure that a
-//             response told of or, if none did, its local one; with a failure the queue pair goes to QpErr.
-// After each action the queue pair is looked at again. RxFatal is known here from the clock after its grant
-// (`stop`), though its acknowledgement comes later: until then no local failure of that queue pair retires.
-// Nothing is lost by events that come while a queue pair is looked at: its mark was taken off before.
+//   in QpRts  retires with success when it is acknowledged (a read: and placed), or with the
+//             failure that a response told of or, if none did, its local one; with a failure the
+//             queue pair goes to QpErr.
+// After each action the queue pair is looked at again. RxFatal is known here from the clock after
+// its grant (`stop`), though its acknowledgement comes later: until then no local failure of that
+// queue pair retires. Nothing is lost by events that come while a queue pair is looked at: its mark
+// was taken off before.
 module nd_send_retire
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -350,8 +352,8 @@ module nd_send_retire
 
   nd_fifo #(.T(completion_t), .Depth(4)) u_completions (
     .clk, .rst, .in_valid(commit_gnt && !(what_q == Success && sent_q.silent)), .in_ready(room),
-    .in_data(cpl), .out_valid(completion_valid), .out_ready(completion_ready), .out_data(completion),
-    .count(unused_cpl_count)
+    .in_data(cpl), .out_valid(completion_valid), .out_ready(completion_ready),
+    .out_data(completion), .count(unused_cpl_count)
   );
   nd_fifo #(.T(qp_error_t), .Depth(4)) u_events (
     .clk, .rst, .in_valid(set_error_valid), .in_ready(event_room), .in_data(error_in),
@@ -360,7 +362,8 @@ module nd_send_retire
   );
 
   logic unused;
-  assign unused = &{1'b0, ack.qp, read_done_qp, stop_qp, fail_qp, posted_qp, clear_qp, retired_addr};
+  assign unused = &{1'b0, ack.qp, read_done_qp, stop_qp, fail_qp, posted_qp, clear_qp,
+                    retired_addr};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin

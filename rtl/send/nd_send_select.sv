@@ -1,17 +1,22 @@
-// Chooses, round robin, the queue pair that sends its next packet, and reads all that `emit` needs for it.
+// Chooses, round robin, the queue pair that sends its next packet, and reads all that `emit` needs
+// for it.
 //
-// In turn are queue pairs in QpRts whose next entry is fetched, that have not stopped (a failed request), that
-// do not wait, and of which no packet is in `emit`. `park` says that a queue pair must wait (fence, read
-// credits, requests outstanding): it is tried again after its next retirement (`retired_valid`), or when the
-// epoch moves. A retirement since the queue pair was chosen counts, so that no wake-up is lost.
-// The epoch is sampled before the first look-up; a job that was read before it moved is withdrawn.
+// In turn are queue pairs in QpRts whose next entry is fetched, that have not stopped (a failed
+// request), that do not wait, and of which no packet is in `emit`. `park` says that a queue pair
+// must wait (fence, read credits, requests outstanding): it is tried again after its next
+// retirement (`retired_valid`), or when the epoch moves. A retirement since the queue pair was
+// chosen counts, so that no wake-up is lost. The epoch is sampled before the first look-up; a job
+// that was read before it moved is withdrawn.
 module nd_send_select
   import nd_pkg::*;
   import nd_abi_pkg::*;
   import nd_send_pkg::*;
 #(
   // queue pairs, a power of two
-  parameter int unsigned NumQp = 64
+  parameter int unsigned NumQp = 64,
+  // entries fetched ahead per queue pair, a power of two; with all queue pairs at most 256
+  parameter int unsigned Prefetch = 4,
+  localparam int unsigned AheadBits = $clog2(Prefetch)
 ) (
   input  logic                  clk,
   input  logic                  rst,
@@ -22,7 +27,7 @@ module nd_send_select
   input  qp_t                   clear_qp,
   output logic                  clear_done,
 
-  input  logic [NumQp-1:0][1:0] filled,
+  input  logic [NumQp-1:0][Prefetch-1:0] filled,
   input  logic                  advance_valid,  // a request is completely sent
   input  qp_t                   advance_qp,
   input  logic                  stop_valid,     // RxFatal
@@ -38,7 +43,7 @@ module nd_send_select
 
   // look-ups, answered one clock later; the entry is that of the slot beside the queue pair
   output qp_t                   look_qp,
-  output logic                  look_slot,
+  output logic [AheadBits-1:0]  look_slot,
   input  progress_t             progress,
   input  retired_t              retired,
   input  qp_send_t              cfg,
@@ -60,7 +65,7 @@ module nd_send_select
   state_e           state_q, state_d;
   row_t             row_q, row_d, gnt_row;
   logic [NumQp-1:0] eligible, gnt;
-  logic [NumQp-1:0] odd_q, odd_d;      // slot of the next request
+  logic [NumQp-1:0][AheadBits-1:0] slots_q, slots_d;  // slot of the next request
   logic [NumQp-1:0] stopped_q, stopped_d;
   logic [NumQp-1:0] parked_q, parked_d;
   logic [NumQp-1:0] kicked_q, kicked_d;  // retired something since it was chosen
@@ -73,8 +78,9 @@ module nd_send_select
 
   always_comb begin
     for (int unsigned i = 0; i < NumQp; i++) begin
-      eligible[i] = filled[i][odd_q[i]] && qp_states[i] == QpRts && !stopped_q[i] && !parked_q[i]
-                    && !(emit_busy && emit_qp == qp_t'(i)) && !(clear_valid && clear_qp == qp_t'(i));
+      eligible[i] = filled[i][slots_q[i]] && qp_states[i] == QpRts && !stopped_q[i] && !parked_q[i]
+                    && !(emit_busy && emit_qp == qp_t'(i))
+                    && !(clear_valid && clear_qp == qp_t'(i));
     end
   end
 
@@ -83,13 +89,14 @@ module nd_send_select
   );
 
   assign look_qp   = qp_t'(row_q);
-  assign look_slot = odd_q[row_q];
+  assign look_slot = slots_q[row_q];
   assign mine      = clear_valid && qp_t'(row_q) == clear_qp;
   assign moved     = epoch != last_epoch_q;
   assign job_valid = state_q == Hold && !job_stale;
   assign job_stale = stale_q || epoch != epoch_q || mine;
   assign job       = '{
-    qp: qp_t'(row_q), epoch: epoch_q, progress: progress_q, retired: retired_q, cfg: cfg_q, wqe: wqe_q
+    qp: qp_t'(row_q), epoch: epoch_q, progress: progress_q, retired: retired_q, cfg: cfg_q,
+    wqe: wqe_q
   };
 
   always_comb begin
@@ -112,11 +119,11 @@ module nd_send_select
   end
 
   always_comb begin
-    odd_d     = odd_q;
+    slots_d   = slots_q;
     stopped_d = stopped_q;
     parked_d  = moved ? '0 : parked_q;
     kicked_d  = state_q == Pick ? kicked_q & ~gnt : kicked_q;
-    if (advance_valid) odd_d[row_t'(advance_qp)] = !odd_q[row_t'(advance_qp)];
+    if (advance_valid) slots_d[row_t'(advance_qp)] = slots_q[row_t'(advance_qp)] + 1'b1;
     if (stop_valid) stopped_d[row_t'(stop_qp)] = 1'b1;
     if (fail_valid) stopped_d[row_t'(fail_qp)] = 1'b1;
     if (park_valid && !kicked_q[row_t'(park_qp)] && !moved) parked_d[row_t'(park_qp)] = 1'b1;
@@ -128,7 +135,7 @@ module nd_send_select
       stopped_d[row_t'(clear_qp)] = 1'b0;
       parked_d[row_t'(clear_qp)]  = 1'b0;
       kicked_d[row_t'(clear_qp)]  = 1'b0;
-      odd_d[row_t'(clear_qp)]     = 1'b0;
+      slots_d[row_t'(clear_qp)]   = '0;
     end
   end
 
@@ -143,7 +150,7 @@ module nd_send_select
     epoch_q      <= epoch_d;
     last_epoch_q <= epoch;
     stale_q      <= stale_d;
-    odd_q        <= odd_d;
+    slots_q      <= slots_d;
     stopped_q    <= stopped_d;
     parked_q     <= parked_d;
     kicked_q     <= kicked_d;
@@ -156,7 +163,7 @@ module nd_send_select
     end
     if (rst) begin
       state_q   <= Pick;
-      odd_q     <= '0;
+      slots_q   <= '0;
       stopped_q <= '0;
       parked_q  <= '0;
       kicked_q  <= '0;

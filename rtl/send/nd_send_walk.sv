@@ -1,9 +1,10 @@
 // Walks over the elements of a request: `need` bytes from (`element`, `offset`) on.
 //
-// Each piece is checked, and unless `check_only` translated into chunks, which are pushed as they come. Elements
-// of length 0 are skipped. `start` is obeyed in any clock in which nothing is under way; `done` is high from the
-// end of the walk until the next start, with the verdict, the place where the next byte comes from, and the
-// elements of a read. After `abort` the walk ends as soon as no answer is outstanding.
+// Each piece is checked, and unless `check_only` translated into chunks, which are pushed as they
+// come. Elements of length 0 are skipped. `start` is obeyed in any clock in which nothing is under
+// way; `done` is high from the end of the walk until the next start, with the verdict, the place
+// where the next byte comes from, and the elements of a read. After `abort` the walk ends as soon
+// as no answer is outstanding.
 module nd_send_walk
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -68,7 +69,7 @@ module nd_send_walk
   status_e        status_q, status_d;
   fault_e         fault_q, fault_d;
   logic [7:0]     chunks_q, chunks_d;
-  logic [3:0]     slot;      // of the element among all 16-byte pieces of the entry, less one unit's worth
+  logic [3:0]     slot;      // unit of the entry, and element in it
   logic [31:0]    left;
 
   assign done         = state_q == Done;
@@ -84,7 +85,8 @@ module nd_send_walk
   assign tr_req_valid = state_q == Request;
   assign tr_req       = req_q;
   assign chunk        = tr_rsp.chunk;
-  assign chunk_valid  = state_q == Answer && tr_rsp_valid && !check_only && tr_rsp.fault == FaultNone;
+  assign chunk_valid  = state_q == Answer && tr_rsp_valid && !check_only
+                        && tr_rsp.fault == FaultNone;
   assign tr_rsp_ready = state_q == Answer && (chunk_ready || !chunk_valid);
 
   always_comb begin
