@@ -129,7 +129,8 @@ module nd_send
 
   nd_send_fetch #(.NumQp(NumQp), .Prefetch(Prefetch)) u_fetch (
     .clk, .rst, .qp_states, .clear_valid(qp_clear_valid), .clear_qp(qp_clear),
-    .clear_done(clear_done[1]), .posted_valid, .posted_qp, .producer_addr(fetch_qp), .producer(producer[0]),
+    .clear_done(clear_done[1]), .posted_valid, .posted_qp,
+    .producer_addr(fetch_qp), .producer(producer[0]),
     .cfg_addr(send_cfg_addr[0]), .cfg(send_cfg[0]), .fetch_valid, .fetch_ready, .fetch,
     .fetch_rsp_valid, .fetch_rsp, .filled, .emptied_valid(advance_valid), .emptied_qp(emitting_qp),
     .emptied_slot(emitting_slot), .head_qp(look_qp), .head_slot(look_slot), .head,
@@ -140,7 +141,8 @@ module nd_send
     .clk, .rst, .qp_states, .epoch, .clear_valid(qp_clear_valid), .clear_qp(qp_clear),
     .clear_done(clear_done[2]), .filled, .advance_valid, .advance_qp(emitting_qp),
     .stop_valid(stop), .stop_qp, .fail_valid, .fail_qp(emitting_qp),
-    .park_valid, .park_qp(emitting_qp), .retired_valid, .retired_qp, .emit_busy, .emit_qp(emitting_qp),
+    .park_valid, .park_qp(emitting_qp), .retired_valid, .retired_qp,
+    .emit_busy, .emit_qp(emitting_qp),
     .look_qp, .look_slot, .progress, .retired, .cfg(send_cfg[1]), .head,
     .job_valid, .job_ready, .job
   );

@@ -248,7 +248,8 @@ module nd_send_emit
     end
     sent_wdata = '{
       last: plan.last_psn, opcode: job_q.wqe.opcode, silent: job_q.wqe.silent,
-      is_read: plan.is_read, read: job_q.progress.reads, failed: !ok, unsent: !ok && !job_q.progress.started,
+      is_read: plan.is_read, read: job_q.progress.reads,
+      failed: !ok, unsent: !ok && !job_q.progress.started,
       status: status, fault: fault
     };
     read_wdata = '{
