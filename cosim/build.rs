@@ -14,6 +14,9 @@ fn main() {
                 .variant(variant)
                 .prefix(&format!("Vnd_engine_{}", variant.name()))
                 .file_list("rtl/nd_engine.f")
+                .source("rtl/.waivers.vlt")
+                // The generated register block has unpacked structs, which Verilator cannot save.
+                .without_save()
                 .build()?
                 .configure(&mut shim);
             shim.define(&format!("TANDEM_{}", variant.name().to_uppercase()), None);
