@@ -1,1 +1,6 @@
-//! The Tandem bench.
+//! The Tandem bench: vectors, the world that runs them, random traffic, measurements and reports.
+
+pub mod plan;
+pub mod targets;
+pub mod vector;
+pub mod world;

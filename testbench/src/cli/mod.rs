@@ -1,0 +1,135 @@
+//! Command line: arguments, and one module for each command.
+
+mod bench;
+mod explain;
+mod junit;
+mod list;
+mod random;
+mod report;
+mod run;
+mod summary;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use tandem_testbench::targets::Choice;
+use tandem_testbench::vector::{TargetKind, schema};
+
+/// Where vectors are if no path is given.
+const VECTORS: &str = "testbench/vectors";
+
+/// Runs vectors and random traffic on the golden model and the Verilated engine.
+#[derive(Parser)]
+#[command(name = "tandem", version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run vectors: files, or directories with everything below them
+    Run(run::Arguments),
+    /// List vectors, or the requirements with the vectors that cover them
+    List(list::Arguments),
+    /// Say in words what a vector does
+    Explain(explain::Arguments),
+    /// Print the JSON Schema of vectors
+    Schema,
+    /// Random traffic: all requests, sizes and flags, with every result and every byte compared
+    Random(random::Arguments),
+    /// Measurements, as ratios and counts of one run
+    Bench(bench::Arguments),
+}
+
+/// Which targets, and which choices.
+#[derive(Args, Clone)]
+struct Targets {
+    /// What nodes run on: `model` or `rtl` for all, or `node=target` for some, as `a=model,b=rtl`
+    #[arg(long, value_name = "TARGET", default_value = "model", value_parser = parse_targets)]
+    target: TargetChoice,
+
+    /// Order in which the model makes the engine's choices
+    #[arg(long, value_enum, default_value_t)]
+    scheduler: Choice,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct TargetChoice {
+    all: TargetKind,
+    nodes: BTreeMap<String, TargetKind>,
+}
+
+fn parse_targets(text: &str) -> Result<TargetChoice, String> {
+    let kind = |name: &str| match name {
+        "model" => Ok(TargetKind::Model),
+        "rtl" => Ok(TargetKind::Rtl),
+        other => Err(format!("`{other}` is not a target: there are `model` and `rtl`")),
+    };
+    let mut choice = TargetChoice::default();
+    for part in text.split(',') {
+        match part.split_once('=') {
+            Some((node, name)) => {
+                choice.nodes.insert(node.into(), kind(name)?);
+            }
+            None => choice.all = kind(part)?,
+        }
+    }
+    Ok(choice)
+}
+
+/// Paths, with the vectors of the repository if there are none.
+fn paths_or_default(paths: &[PathBuf]) -> Vec<PathBuf> {
+    match paths {
+        [] => vec![VECTORS.into()],
+        paths => paths.into(),
+    }
+}
+
+/// Runs the command line.
+pub fn main() -> ExitCode {
+    report::install();
+    let outcome = match Arguments::parse().command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::List(arguments) => list::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+        Command::Schema => print_schema(),
+        Command::Random(arguments) => random::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error:?}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn print_schema() -> miette::Result<bool> {
+    let text = serde_json::to_string_pretty(&schema());
+    println!("{}", text.map_err(|error| miette::miette!("{error}"))?);
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_for_all_or_by_node() {
+        let choice = parse_targets("rtl,b=model").unwrap();
+        assert_eq!(choice.all, TargetKind::Rtl);
+        assert_eq!(choice.nodes.get("b"), Some(&TargetKind::Model));
+        assert!(parse_targets("a=verilog").unwrap_err().contains("`verilog`"));
+    }
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,247 @@
+//! `tandem run`.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use miette::Result;
+use tandem_testbench::vector::{self, VectorFile};
+use tandem_testbench::world::{self, Failure, Report, RunOptions};
+
+use super::{Targets, junit, paths_or_default, report, summary};
+
+/// Arguments of `run`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Vector files or directories (default: all vectors of the repository)
+    #[arg(value_name = "FILE|DIR")]
+    paths: Vec<PathBuf>,
+
+    #[command(flatten)]
+    targets: Targets,
+
+    /// Seed of all that is random (default: the vector's, else 1)
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Write waves of the engines to wave.<node>.fst (one vector only; uses the debug build)
+    #[arg(long, value_name = "wave.fst")]
+    trace: Option<PathBuf>,
+
+    /// Write the frames to a capture file that Wireshark opens (one vector only)
+    #[arg(long, value_name = "out.pcapng")]
+    capture: Option<PathBuf>,
+
+    /// Write the results as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+
+    /// Vectors that run at the same time
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+
+    /// Run only the case whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    case: Option<String>,
+}
+
+/// The run of one vector.
+pub struct Run {
+    /// Its file.
+    pub file: Arc<VectorFile>,
+    /// Which of its vectors.
+    pub index: usize,
+    /// Seed used.
+    pub seed: u64,
+    /// How it went.
+    pub outcome: std::result::Result<Report, Failure>,
+    /// How long it took.
+    pub time: Duration,
+}
+
+impl Run {
+    /// Name, with the case.
+    pub fn title(&self) -> String {
+        self.file
+            .vectors
+            .get(self.index)
+            .map_or_else(String::new, vector::Vector::title)
+    }
+}
+
+/// One vector to run.
+type Job = (usize, Arc<VectorFile>, usize);
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<bool> {
+    let start = Instant::now();
+    let jobs = collect(arguments)?;
+    if (arguments.trace.is_some() || arguments.capture.is_some()) && jobs.len() != 1 {
+        return Err(miette::miette!(
+            help = "name one file, and one of its cases with --case",
+            "--trace and --capture are for one vector, and there are {}",
+            jobs.len()
+        ));
+    }
+    check_writable(arguments)?;
+    let runs = run_all(arguments, &jobs);
+    for failed in runs.iter().filter(|run| run.outcome.is_err()) {
+        print_failure(arguments, failed);
+    }
+    summary::print(&runs, &arguments.targets, start.elapsed());
+    if let Some(path) = &arguments.junit {
+        junit::write(path, &runs, start.elapsed())?;
+    }
+    Ok(runs.iter().all(|run| run.outcome.is_ok()))
+}
+
+fn collect(arguments: &Arguments) -> Result<Vec<Job>> {
+    let files = vector::find(&paths_or_default(&arguments.paths)).map_err(report::vector)?;
+    let mut jobs = Vec::new();
+    for path in files {
+        let file = Arc::new(vector::load(&path).map_err(report::vector)?);
+        for (index, vector) in file.vectors.iter().enumerate() {
+            let wanted = arguments.case.as_ref();
+            if wanted.is_none_or(|text| vector.title().contains(text.as_str())) {
+                jobs.push((jobs.len(), Arc::clone(&file), index));
+            }
+        }
+    }
+    if jobs.is_empty() {
+        return Err(miette::miette!("no vector has a case with that name"));
+    }
+    Ok(jobs)
+}
+
+/// A file that cannot be written is found before the run, not after it.
+fn check_writable(arguments: &Arguments) -> Result<()> {
+    let outputs = [&arguments.trace, &arguments.capture, &arguments.junit];
+    for path in outputs.into_iter().flatten() {
+        let opened = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path);
+        opened.map_err(|error| miette::miette!("cannot write {}: {error}", path.display()))?;
+    }
+    if let Some(trace) = &arguments.trace {
+        // Its name only gives those of the nodes' files.
+        if trace.metadata().is_ok_and(|metadata| metadata.len() == 0) {
+            let _ = std::fs::remove_file(trace);
+        }
+    }
+    Ok(())
+}
+
+/// Seed of a vector's run.
+fn seed(arguments: &Arguments, file: &VectorFile, index: usize) -> u64 {
+    let own = file.vectors.get(index).and_then(|vector| vector.head.seed);
+    arguments.seed.or(own).unwrap_or(1)
+}
+
+fn run_all(arguments: &Arguments, jobs: &[Job]) -> Vec<Run> {
+    let available = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = arguments.jobs.unwrap_or(available).clamp(1, jobs.len());
+    let bar = progress(jobs.len());
+    let (give, take) = crossbeam_channel::unbounded::<Job>();
+    let (done, results) = crossbeam_channel::unbounded();
+    for job in jobs {
+        // The receiver lives as long as this function.
+        let _ = give.send(job.clone());
+    }
+    drop(give);
+    let mut runs: Vec<(usize, Run)> = std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let (take, done) = (take.clone(), done.clone());
+            scope.spawn(move || {
+                for (order, file, index) in take {
+                    let run = run_one(arguments, file, index);
+                    let _ = done.send((order, run));
+                }
+            });
+        }
+        drop(done);
+        results
+            .iter()
+            .inspect(|(_, run)| {
+                bar.set_message(run.title());
+                bar.inc(1);
+            })
+            .collect()
+    });
+    bar.finish_and_clear();
+    runs.sort_by_key(|(order, _)| *order);
+    runs.into_iter().map(|(_, run)| run).collect()
+}
+
+fn run_one(arguments: &Arguments, file: Arc<VectorFile>, index: usize) -> Run {
+    let seed = seed(arguments, &file, index);
+    let options = RunOptions {
+        target: arguments.targets.target.all,
+        node_targets: arguments.targets.target.nodes.clone(),
+        seed,
+        choice: arguments.targets.scheduler,
+        wave: arguments.trace.clone(),
+        capture: arguments.capture.clone(),
+    };
+    let start = Instant::now();
+    let outcome = match file.vectors.get(index) {
+        Some(vector) => world::run(vector, &options),
+        None => Ok(Report::default()),
+    };
+    Run {
+        file,
+        index,
+        seed,
+        outcome,
+        time: start.elapsed(),
+    }
+}
+
+fn progress(length: usize) -> ProgressBar {
+    let bar = ProgressBar::new(length as u64);
+    if !std::io::stderr().is_terminal() {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn print_failure(arguments: &Arguments, run: &Run) {
+    let Err(failure) = &run.outcome else {
+        return;
+    };
+    println!("FAILED {}", run.title());
+    let report = report::fault(&run.file.path, &run.file.text, &failure.fault);
+    println!("{}", report::plain(&report));
+    println!("run it again with:\n  {}\n", replay(arguments, run));
+}
+
+/// The command that does the same run again.
+pub fn replay(arguments: &Arguments, run: &Run) -> String {
+    let targets = &arguments.targets;
+    let mut command = format!(
+        "tandem run {} --target {} --seed {}",
+        run.file.path.display(),
+        target_words(targets),
+        run.seed
+    );
+    if targets.scheduler != Default::default() {
+        command.push_str(&format!(" --scheduler {:?}", targets.scheduler).to_lowercase());
+    }
+    if let Some(vector) = run.file.vectors.get(run.index).filter(|vector| !vector.case.is_empty()) {
+        command.push_str(&format!(" --case '[{}]'", vector.case));
+    }
+    command
+}
+
+/// The targets as the command line takes them.
+pub fn target_words(targets: &Targets) -> String {
+    let mut words = vec![targets.target.all.to_string()];
+    let nodes = &targets.target.nodes;
+    words.extend(nodes.iter().map(|(node, kind)| format!("{node}={kind}")));
+    words.join(",")
+}

@@ -1,0 +1,66 @@
+//! The table at the end of a run.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use super::Targets;
+use super::run::{Run, target_words};
+
+#[derive(Default)]
+struct Row {
+    passed: usize,
+    failed: usize,
+    frames: u64,
+    clocks: u64,
+    actions: u64,
+}
+
+/// Prints what ran, by folder.
+pub fn print(runs: &[Run], targets: &Targets, time: Duration) {
+    let mut rows: BTreeMap<String, Row> = BTreeMap::new();
+    let mut sum = Row::default();
+    for run in runs {
+        let folder = run.file.path.parent().and_then(Path::file_name);
+        let folder = folder.map_or_else(|| ".".into(), |name| name.to_string_lossy().into_owned());
+        for row in [rows.entry(folder).or_default(), &mut sum] {
+            match &run.outcome {
+                Ok(report) => {
+                    row.passed += 1;
+                    row.frames += report.frames;
+                    row.clocks += report.checked.clocks;
+                    row.actions += report.checked.actions;
+                }
+                Err(_) => row.failed += 1,
+            }
+        }
+    }
+    println!(
+        "{:<16}{:>8}{:>8}{:>12}{:>14}{:>18}",
+        "vectors in", "passed", "failed", "frames", "clocks", "actions checked"
+    );
+    for (folder, row) in rows.iter().map(|(folder, row)| (folder.as_str(), row)) {
+        line(folder, row);
+    }
+    line("all", &sum);
+    println!(
+        "\n{} of {} vector runs passed on target {} in {:.1} s",
+        sum.passed,
+        runs.len(),
+        target_words(targets),
+        time.as_secs_f64()
+    );
+    if sum.actions > 0 {
+        println!(
+            "each of the {} decisions of the engine was legal for the golden model and had the same effects",
+            sum.actions
+        );
+    }
+}
+
+fn line(name: &str, row: &Row) {
+    println!(
+        "{name:<16}{:>8}{:>8}{:>12}{:>14}{:>18}",
+        row.passed, row.failed, row.frames, row.clocks, row.actions
+    );
+}

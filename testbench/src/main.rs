@@ -1,0 +1,9 @@
+//! The `tandem` command.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}

@@ -1,0 +1,196 @@
+//! The targets that a node can run on, behind one door.
+
+use std::path::PathBuf;
+
+use tandem_model::engine::Config;
+use tandem_model::hal::{Hal, HalError, Target};
+use tandem_model::target::{ModelTarget, Scheduler};
+
+use crate::vector::TargetKind;
+
+/// Order in which the model makes the engine's choices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Choice {
+    /// Rooms and queue pairs take turns.
+    #[default]
+    Fair,
+    /// By the seed.
+    Random,
+    /// As hard on driver and peer as can be.
+    Adversarial,
+}
+
+/// How to open targets.
+#[derive(Clone, Debug, Default)]
+pub struct TargetOptions {
+    /// Seed of all that is random.
+    pub seed: u64,
+    /// Choices of the model.
+    pub choice: Choice,
+    /// Where the engine's waves go: an FST file, with the node's name put before its extension.
+    pub wave: Option<PathBuf>,
+    /// The engine without its checker, for measurements.
+    pub unchecked: bool,
+    /// The engine on buses without latency, gaps and back-pressure, for measurements.
+    pub ideal_buses: bool,
+}
+
+/// What a run on a target checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Clocks, or actions of the model.
+    pub clocks: u64,
+    /// Decisions of the engine that the model confirmed.
+    pub actions: u64,
+}
+
+/// A target of some kind.
+pub struct AnyTarget {
+    inner: Inner,
+    kind: TargetKind,
+}
+
+enum Inner {
+    Model(Box<ModelTarget>),
+    #[cfg(feature = "rtl")]
+    Rtl(Box<tandem_cosim::RtlTarget>),
+}
+
+/// Opens a target for a node. It stays in the thread that opens it.
+///
+/// # Errors
+/// If the kind is not in this program, or cannot start.
+pub fn open(kind: TargetKind, node: &str, options: &TargetOptions) -> Result<AnyTarget, HalError> {
+    let seed = options.seed ^ fingerprint(node);
+    let inner = match kind {
+        TargetKind::Model => {
+            let scheduler = match options.choice {
+                Choice::Fair => Scheduler::Fair,
+                Choice::Random => Scheduler::Random(seed),
+                Choice::Adversarial => Scheduler::Adversarial,
+            };
+            Inner::Model(Box::new(ModelTarget::new(Config::default(), scheduler)))
+        }
+        TargetKind::Rtl => open_rtl(node, seed, options)?,
+    };
+    Ok(AnyTarget { inner, kind })
+}
+
+#[cfg(feature = "rtl")]
+fn open_rtl(node: &str, seed: u64, options: &TargetOptions) -> Result<Inner, HalError> {
+    use tandem_cosim::bus::Traffic;
+    use tandem_cosim::{Build, Options, RtlTarget};
+
+    let wave = options.wave.as_ref().map(|path| {
+        let mut name = path.file_stem().unwrap_or_default().to_owned();
+        name.push(format!(".{node}.fst"));
+        path.with_file_name(name)
+    });
+    let build = match wave {
+        Some(_) => Build::Debug,
+        None => Build::Fast,
+    };
+    let target = RtlTarget::new(Options {
+        node: node.into(),
+        seed,
+        traffic: match options.ideal_buses {
+            true => Traffic::IDEAL,
+            false => Traffic::RANDOM,
+        },
+        lockstep: !options.unchecked,
+        build,
+        wave,
+        ..Options::default()
+    })?;
+    Ok(Inner::Rtl(Box::new(target)))
+}
+
+#[cfg(not(feature = "rtl"))]
+fn open_rtl(node: &str, _: u64, _: &TargetOptions) -> Result<Inner, HalError> {
+    Err(HalError::Stopped(format!(
+        "node {node}: this program was built without the engine (feature `rtl`)"
+    )))
+}
+
+/// A number that differs from node to node.
+fn fingerprint(node: &str) -> u64 {
+    node.bytes()
+        .fold(0, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add(byte.into()))
+}
+
+impl AnyTarget {
+    /// Its kind.
+    pub fn kind(&self) -> TargetKind {
+        self.kind
+    }
+
+    /// What was checked; complete after [`Target::finish`].
+    pub fn checked(&self) -> Checked {
+        match &self.inner {
+            Inner::Model(target) => Checked {
+                clocks: target.now(),
+                actions: 0,
+            },
+            #[cfg(feature = "rtl")]
+            Inner::Rtl(target) => Checked {
+                clocks: target.now(),
+                actions: target.summary().map_or(0, |summary| summary.actions),
+            },
+        }
+    }
+
+    fn get(&self) -> &dyn Target {
+        match &self.inner {
+            Inner::Model(target) => target.as_ref(),
+            #[cfg(feature = "rtl")]
+            Inner::Rtl(target) => target.as_ref(),
+        }
+    }
+
+    fn get_mut(&mut self) -> &mut dyn Target {
+        match &mut self.inner {
+            Inner::Model(target) => target.as_mut(),
+            #[cfg(feature = "rtl")]
+            Inner::Rtl(target) => target.as_mut(),
+        }
+    }
+}
+
+impl Hal for AnyTarget {
+    fn read_register(&mut self, offset: u32) -> Result<u32, HalError> {
+        self.get_mut().read_register(offset)
+    }
+    fn write_register(&mut self, offset: u32, value: u32) -> Result<(), HalError> {
+        self.get_mut().write_register(offset, value)
+    }
+    fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), HalError> {
+        self.get_mut().read_memory(address, bytes)
+    }
+    fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), HalError> {
+        self.get_mut().write_memory(address, bytes)
+    }
+    fn allocate(&mut self, length: usize, align: u64) -> Result<u64, HalError> {
+        self.get_mut().allocate(length, align)
+    }
+    fn interrupt(&mut self) -> Result<bool, HalError> {
+        self.get_mut().interrupt()
+    }
+}
+
+impl Target for AnyTarget {
+    fn send_frame(&mut self, frame: &[u8]) -> Result<(), HalError> {
+        self.get_mut().send_frame(frame)
+    }
+    fn take_frames(&mut self) -> Result<Vec<Vec<u8>>, HalError> {
+        self.get_mut().take_frames()
+    }
+    fn advance(&mut self, steps: u32) -> Result<bool, HalError> {
+        self.get_mut().advance(steps)
+    }
+    fn now(&self) -> u64 {
+        self.get().now()
+    }
+    fn finish(&mut self) -> Result<(), HalError> {
+        self.get_mut().finish()
+    }
+}

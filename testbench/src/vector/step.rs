@@ -1,0 +1,558 @@
+//! Steps: calls of NDKPI, waits, and expectations. Which step a table is follows from the key in it that names one.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::object::Endpoint;
+use super::value::{At, HexBytes, Number, Pattern, RequestFlags, Status, TokenRef};
+
+/// A scatter/gather element.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Element {
+    /// Bytes of this region, with its token.
+    pub region: Option<At<String>>,
+    /// Bytes of this memory; needs a `token`.
+    pub memory: Option<At<String>>,
+    /// A raw address instead; needs a `token`.
+    pub address: Option<Number>,
+    /// First byte, counted from the start of region or memory, or added to the address (default 0).
+    #[serde(default)]
+    pub offset: u64,
+    /// Bytes.
+    pub length: u32,
+    /// Another token than the region's.
+    pub token: Option<At<TokenRef>>,
+}
+
+/// Remote memory of a read or write.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Remote {
+    /// The peer's region.
+    pub region: Option<At<String>>,
+    /// Offset from its start, or from `address` (default 0).
+    #[serde(default)]
+    pub offset: u64,
+    /// A raw address instead.
+    pub address: Option<Number>,
+    /// Another token than the region's.
+    pub token: Option<At<TokenRef>>,
+}
+
+/// Part of a memory.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// The memory.
+    pub memory: At<String>,
+    /// First byte (default 0).
+    #[serde(default)]
+    pub offset: u64,
+}
+
+/// What all posting steps share.
+macro_rules! posting {
+    ($(#[$meta:meta])* $name:ident, $verb:ident, $what:literal { $($(#[$field_meta:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            #[doc = $what]
+            pub $verb: At<String>,
+            /// RequestContext (default 0). With `times` it counts up.
+            #[serde(default)]
+            pub context: Number,
+            /// Scatter/gather list (default empty).
+            #[serde(default)]
+            pub sgl: Vec<At<Element>>,
+            /// What the call returns (default STATUS_SUCCESS).
+            #[serde(default)]
+            pub returns: Status,
+            /// Posts so many, with contexts counting up (default 1).
+            pub times: Option<u32>,
+            $($(#[$field_meta])* pub $field: $type,)*
+        }
+    };
+}
+
+posting!(
+    /// NdkSend.
+    Send, send, "Queue pair that sends." {
+        /// Flags (default none).
+        #[serde(default)]
+        flags: RequestFlags,
+    }
+);
+posting!(
+    /// NdkSendAndInvalidate.
+    SendAndInvalidate, send_and_invalidate, "Queue pair that sends." {
+        /// Flags (default none).
+        #[serde(default)]
+        flags: RequestFlags,
+        /// Token that the peer shall invalidate.
+        token: At<TokenRef>,
+    }
+);
+posting!(
+    /// NdkReceive.
+    Receive, receive, "Queue pair that receives." {}
+);
+posting!(
+    /// NdkRead.
+    Read, read, "Queue pair that reads." {
+        /// Flags (default none).
+        #[serde(default)]
+        flags: RequestFlags,
+        /// Where to read.
+        remote: At<Remote>,
+    }
+);
+posting!(
+    /// NdkWrite.
+    Write, write, "Queue pair that writes." {
+        /// Flags (default none).
+        #[serde(default)]
+        flags: RequestFlags,
+        /// Where to write.
+        remote: At<Remote>,
+    }
+);
+
+/// Arm types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Arm {
+    /// NDK_CQ_NOTIFY_ERRORS.
+    Errors,
+    /// NDK_CQ_NOTIFY_ANY.
+    Any,
+    /// NDK_CQ_NOTIFY_SOLICITED.
+    Solicited,
+}
+
+/// Type of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names of NDK_OPERATION_TYPE")]
+pub enum ResultType {
+    Receive,
+    Send,
+    Read,
+    Write,
+    ReceiveAndInvalidate,
+}
+
+/// Value of ProviderErrorCode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    /// Not 0.
+    Given,
+    /// 0.
+    None,
+    /// That number.
+    Is(u32),
+}
+
+/// An expected result. What is not named is not compared, but for the status, and a ProviderErrorCode of 0 on success.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedResult {
+    /// Status (default STATUS_SUCCESS).
+    #[serde(default)]
+    pub status: Status,
+    /// RequestContext. With `times` it counts up.
+    pub context: Option<Number>,
+    /// QPContext is that of this queue pair.
+    pub qp: Option<At<String>>,
+    /// Type.
+    pub r#type: Option<ResultType>,
+    /// BytesTransferred.
+    pub bytes: Option<u32>,
+    /// Token in TypeSpecificCompletionOutput.
+    pub token: Option<At<TokenRef>>,
+    /// ProviderErrorCode.
+    pub error_code: Option<ErrorCode>,
+    /// So many of them, with contexts counting up (default 1).
+    pub times: Option<u32>,
+}
+
+/// A frame on the wire: an opcode, and fields of it.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FrameFields {
+    /// Name of the opcode, as "SEND Only".
+    pub opcode: String,
+    /// So many in a row; PSNs count up (default 1).
+    pub times: Option<u32>,
+    /// Solicited event bit.
+    pub se: Option<bool>,
+    /// AckReq bit.
+    pub ack_req: Option<bool>,
+    /// PSN.
+    pub psn: Option<u32>,
+    /// Pad count.
+    pub pad: Option<u8>,
+    /// Payload bytes.
+    pub payload: Option<u32>,
+    /// Virtual address of the RETH.
+    pub va: Option<Number>,
+    /// Token of the RETH.
+    pub token: Option<TokenRef>,
+    /// Length of the RETH.
+    pub length: Option<u32>,
+    /// Token of the IETH.
+    pub ieth: Option<TokenRef>,
+    /// Syndrome of the AETH.
+    pub syndrome: Option<u8>,
+    /// MSN of the AETH.
+    pub msn: Option<u32>,
+    /// IP version.
+    pub ip: Option<u8>,
+}
+
+/// A frame: only its opcode, or a table of [`FrameFields`].
+#[derive(Clone, Debug)]
+pub struct Frame(pub FrameFields);
+
+/// Which frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FrameKind {
+    /// All.
+    #[default]
+    All,
+    /// What send queues send.
+    Requests,
+    /// ACK, NAK and read responses.
+    Responses,
+}
+
+/// A frame in the order of both directions.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Passing {
+    /// Node that sent it.
+    pub from: At<String>,
+    /// Name of the opcode.
+    pub opcode: At<String>,
+}
+
+/// Bytes of an OID answer.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerBytes {
+    /// Offset in the buffer.
+    pub at: usize,
+    /// The bytes there.
+    pub hex: HexBytes,
+}
+
+/// Kind of an OID request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OidKind {
+    /// NdisRequestQueryInformation.
+    #[default]
+    Query,
+    /// NdisRequestSetInformation.
+    Set,
+    /// NdisRequestQueryStatistics.
+    Statistics,
+    /// NdisRequestMethod.
+    Method,
+}
+
+/// How long to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Wait {
+    /// Until nothing happens any more on any node.
+    Idle,
+    /// So many clocks (actions of the model).
+    Clocks(u32),
+}
+
+macro_rules! steps {
+    ($( $(#[$meta:meta])* $variant:ident, $name:ident, $verb:literal { $($(#[$field_meta:meta])* $field:ident: $type:ty,)* } )+) => {
+        $(
+            $(#[$meta])*
+            #[derive(Clone, Debug, Deserialize, JsonSchema)]
+            #[serde(deny_unknown_fields)]
+            pub struct $name { $($(#[$field_meta])* pub $field: $type,)* }
+        )+
+    };
+}
+
+steps! {
+    /// NdkFlush.
+    Flush, Flush, "flush" {
+        /// Queue pair.
+        flush: At<String>,
+    }
+    /// NdkArmCq.
+    Arm, ArmStep, "arm" {
+        /// Completion queue.
+        arm: At<String>,
+        /// What it fires on.
+        r#type: Arm,
+    }
+    /// One call of NdkGetCqResults(Ex), with what it returns.
+    Poll, Poll, "poll" {
+        /// Completion queue.
+        poll: At<String>,
+        /// nResults.
+        n: usize,
+        /// Number of results that it returns; they are then compared with `results`, if there are some.
+        returns: usize,
+        /// NdkGetCqResults instead of NdkGetCqResultsEx.
+        #[serde(default)]
+        plain: bool,
+        /// The results.
+        #[serde(default)]
+        results: Vec<ExpectedResult>,
+    }
+    /// NdkRegisterMr of a region declared with `later`, or of one that was deregistered.
+    Register, Register, "register" {
+        /// Region.
+        register: At<String>,
+        /// What the call returns.
+        #[serde(default)]
+        returns: Status,
+    }
+    /// NdkDeregisterMr.
+    Deregister, Deregister, "deregister" {
+        /// Region.
+        deregister: At<String>,
+        /// What the call returns.
+        #[serde(default)]
+        returns: Status,
+    }
+    /// Makes a connection declared with `later`.
+    Connect, Connect, "connect" {
+        /// Connection.
+        connect: At<String>,
+    }
+    /// Creates one more queue pair like a declared one, with other sizes; it is closed again.
+    TryQp, TryQp, "try_qp" {
+        /// Queue pair whose parameters are taken.
+        try_qp: At<String>,
+        /// ReceiveQueueDepth.
+        receive_depth: Option<u32>,
+        /// InitiatorQueueDepth.
+        initiator_depth: Option<u32>,
+        /// MaxReceiveRequestSge.
+        receive_sge: Option<u32>,
+        /// MaxInitiatorRequestSge.
+        initiator_sge: Option<u32>,
+        /// InlineDataSize.
+        inline: Option<u32>,
+        /// What the call returns.
+        #[serde(default)]
+        returns: Status,
+    }
+    /// NdkCloseQp.
+    CloseQp, CloseQp, "close_qp" {
+        /// Queue pair.
+        close_qp: At<String>,
+        /// What the call returns; STATUS_PENDING waits for the close to end.
+        #[serde(default)]
+        returns: Status,
+    }
+    /// An OID request.
+    Oid, OidStep, "oid" {
+        /// Node.
+        oid: At<String>,
+        /// OID_NDK_LOCAL_ENDPOINTS if absent.
+        number: Option<u32>,
+        /// Kind of the request.
+        #[serde(default)]
+        kind: OidKind,
+        /// Length of the buffer.
+        buffer: usize,
+        /// What the buffer holds before (default 0xEE each byte).
+        fill: Option<u8>,
+        /// NDIS status.
+        #[serde(default)]
+        returns: Status,
+        /// BytesWritten.
+        written: Option<u32>,
+        /// BytesNeeded.
+        needed: Option<u32>,
+        /// Bytes of the answer.
+        #[serde(default)]
+        answer: Vec<AnswerBytes>,
+        /// Whether the buffer must be as before.
+        #[serde(default)]
+        untouched: bool,
+    }
+    /// Adds listeners and shared endpoints.
+    AddEndpoints, AddEndpoints, "add_endpoints" {
+        /// Node.
+        add_endpoints: At<String>,
+        /// The endpoints.
+        endpoints: Vec<Endpoint>,
+    }
+    /// Takes all endpoints away.
+    ClearEndpoints, ClearEndpoints, "clear_endpoints" {
+        /// Node.
+        clear_endpoints: At<String>,
+    }
+    /// The processor writes memory.
+    Fill, Fill, "fill" {
+        /// Memory.
+        fill: At<String>,
+        /// First byte (default 0).
+        #[serde(default)]
+        offset: u64,
+        /// Bytes (default: the rest).
+        length: Option<u64>,
+        /// With what.
+        with: Pattern,
+    }
+    /// Lets time pass.
+    Wait, WaitStep, "wait" {
+        /// How long.
+        wait: Wait,
+    }
+    /// Waits for results of a completion queue and compares them in order.
+    ExpectResults, ExpectResults, "expect_results" {
+        /// Completion queue.
+        expect_results: At<String>,
+        /// The results.
+        results: Vec<ExpectedResult>,
+        /// In any order (results of several queues).
+        #[serde(default)]
+        any_order: bool,
+        /// NdkGetCqResults instead of NdkGetCqResultsEx; only status, contexts and bytes are compared then.
+        #[serde(default)]
+        plain: bool,
+    }
+    /// Waits until nothing happens any more; then the queue must be empty.
+    ExpectNoResults, ExpectNoResults, "expect_no_results" {
+        /// Completion queue.
+        expect_no_results: At<String>,
+    }
+    /// Compares memory.
+    ExpectMemory, ExpectMemory, "expect_memory" {
+        /// Memory.
+        expect_memory: At<String>,
+        /// First byte (default 0).
+        #[serde(default)]
+        offset: u64,
+        /// Bytes (default: the rest).
+        length: Option<u64>,
+        /// The pattern that must be there.
+        is: Option<At<Pattern>>,
+        /// Byte of the pattern that comes first (default 0).
+        #[serde(default)]
+        from: u64,
+        /// Another memory that must hold the same.
+        same_as: Option<Place>,
+        /// Must be what the processor wrote there last.
+        #[serde(default)]
+        unchanged: bool,
+    }
+    /// Waits for a notification of a completion queue.
+    ExpectNotification, ExpectNotification, "expect_notification" {
+        /// Completion queue.
+        expect_notification: At<String>,
+        /// CqStatus.
+        #[serde(default)]
+        status: Status,
+    }
+    /// Waits until nothing happens any more; then no notification must have come.
+    ExpectNoNotification, ExpectNoNotification, "expect_no_notification" {
+        /// Completion queue.
+        expect_no_notification: At<String>,
+    }
+    /// Waits until a queue pair reports an error.
+    ExpectQpError, ExpectQpError, "expect_qp_error" {
+        /// Queue pair.
+        expect_qp_error: At<String>,
+        /// Why, if it is compared.
+        status: Option<Status>,
+    }
+    /// Compares the frames that a node sent since the last such step for it.
+    ExpectFrames, ExpectFrames, "expect_frames" {
+        /// Node that sent them.
+        expect_frames: At<String>,
+        /// Which ones are looked at.
+        #[serde(default)]
+        of: FrameKind,
+        /// The frames.
+        frames: Vec<At<Frame>>,
+    }
+    /// Frames of all nodes that passed the wire in this order, others maybe between.
+    ExpectOrder, ExpectOrder, "expect_order" {
+        /// The frames.
+        expect_order: Vec<Passing>,
+    }
+    /// Compares registers, by name (DROP_<cause>, RX_FRAMES, TX_FRAMES) or offset.
+    ExpectRegisters, ExpectRegisters, "expect_registers" {
+        /// Node.
+        expect_registers: At<String>,
+        /// Name and value.
+        values: BTreeMap<String, u32>,
+    }
+}
+
+macro_rules! verbs {
+    ($( $variant:ident($type:ident) = $verb:literal; )+) => {
+        /// A step.
+        #[derive(Clone, Debug, JsonSchema)]
+        #[schemars(untagged)]
+        #[expect(missing_docs, reason = "each is documented at its type")]
+        pub enum Step { $( $variant($type), )+ }
+
+        impl Step {
+            /// The keys that make a table a step, one for each kind.
+            pub const VERBS: &'static [&'static str] = &[ $( $verb ),+ ];
+
+            /// The key that names the kind of this step.
+            pub fn verb(&self) -> &'static str {
+                match self { $( Self::$variant(_) => $verb, )+ }
+            }
+
+            /// Reads the step that `verb` names.
+            pub(super) fn read<'de, D: serde::Deserializer<'de>>(verb: &str, table: D) -> Result<Self, D::Error> {
+                match verb {
+                    $( $verb => $type::deserialize(table).map(Self::$variant), )+
+                    _ => Err(serde::de::Error::custom(format!("unknown step `{verb}`"))),
+                }
+            }
+        }
+    };
+}
+
+verbs! {
+    Send(Send) = "send";
+    SendAndInvalidate(SendAndInvalidate) = "send_and_invalidate";
+    Receive(Receive) = "receive";
+    Read(Read) = "read";
+    Write(Write) = "write";
+    Flush(Flush) = "flush";
+    Arm(ArmStep) = "arm";
+    Poll(Poll) = "poll";
+    Register(Register) = "register";
+    Deregister(Deregister) = "deregister";
+    Connect(Connect) = "connect";
+    TryQp(TryQp) = "try_qp";
+    CloseQp(CloseQp) = "close_qp";
+    Oid(OidStep) = "oid";
+    AddEndpoints(AddEndpoints) = "add_endpoints";
+    ClearEndpoints(ClearEndpoints) = "clear_endpoints";
+    ExpectMemory(ExpectMemory) = "expect_memory";
+    ExpectResults(ExpectResults) = "expect_results";
+    ExpectNoResults(ExpectNoResults) = "expect_no_results";
+    ExpectNotification(ExpectNotification) = "expect_notification";
+    ExpectNoNotification(ExpectNoNotification) = "expect_no_notification";
+    ExpectQpError(ExpectQpError) = "expect_qp_error";
+    ExpectFrames(ExpectFrames) = "expect_frames";
+    ExpectOrder(ExpectOrder) = "expect_order";
+    ExpectRegisters(ExpectRegisters) = "expect_registers";
+    Wait(WaitStep) = "wait";
+    Fill(Fill) = "fill";
+}

@@ -1,0 +1,353 @@
+//! Nodes and objects of a vector, before its first step.
+
+use std::collections::BTreeMap;
+
+use tandem_model::ndk::bench::{ConnectParameters, PathMtu};
+use tandem_model::ndk::{
+    EndpointMapping, Mdl, MrUse, NdkError, NdkVersion, NtStatus, Provider, QpParameters,
+};
+
+use super::state::{CqState, QpState, RegionState, Result, State, StepError};
+use super::{Address, Capture, HostMemory, Node, RunOptions, World, bytes_of};
+use crate::targets;
+use crate::vector::object::{self, ReadLimits, RegionKind};
+use crate::vector::{At, Vector};
+
+/// Addresses of memories whose virtual address nobody chose lie so far apart.
+const VIRTUAL_STEP: u64 = 0x1_0000_0000;
+const VIRTUAL_BASE: u64 = 0x7000_0000_0000;
+/// Contexts that nobody chose.
+const QP_CONTEXTS: u64 = 0x5150_0000_0000_0000;
+const CQ_CONTEXTS: u64 = 0x4351_0000_0000_0000;
+
+/// Opens the nodes and creates all objects.
+pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
+    let head = &vector.head;
+    let mut nodes = Vec::new();
+    for (place, (name, node)) in head.node.iter().enumerate() {
+        nodes.push(open(place, name, node, options)?);
+    }
+    let names: Vec<&str> = head.node.keys().map(String::as_str).collect();
+    let capture = match &options.capture {
+        Some(path) => {
+            let capture = Capture::create(path, &names);
+            Some(capture.map_err(|error| StepError::new(error.to_string()))?)
+        }
+        None => None,
+    };
+    let mut state = State {
+        looked_at: vec![0; nodes.len()],
+        world: World::new(nodes, true, capture),
+        default_pds: Vec::new(),
+        cqs: BTreeMap::new(),
+        memories: BTreeMap::new(),
+        regions: BTreeMap::new(),
+        qps: BTreeMap::new(),
+    };
+    let mut pds = BTreeMap::new();
+    for place in 0..names.len() {
+        let pd = state.nic(place)?.create_pd();
+        let pd = state.created(place, "creating a protection domain", pd)?;
+        state.default_pds.push(pd);
+    }
+    for (name, pd) in &head.pd {
+        let place = state.place(&pd.node)?;
+        let created = state.nic(place)?.create_pd();
+        let created = state.created(place, &format!("creating protection domain `{name}`"), created)?;
+        pds.insert(name.as_str(), created);
+    }
+    let pd_of = |state: &State, named: &Option<At<String>>, place: usize| {
+        let named = named.as_ref().and_then(|name| pds.get(name.value().as_str()));
+        named
+            .or_else(|| state.default_pds.get(place))
+            .copied()
+            .ok_or_else(|| StepError::new("no such protection domain"))
+    };
+    cqs(&mut state, vector)?;
+    memories(&mut state, vector, options.seed)?;
+    for (name, region) in &head.region {
+        let place = state.memory(&region.memory)?.node;
+        let pd = pd_of(&state, &region.pd, place)?;
+        declare_region(&mut state, name, region, place, pd)?;
+        if !region.later && region.kind != RegionKind::Privileged {
+            register(&mut state, vector, name, NtStatus::SUCCESS)
+                .map_err(|error| error.at(region.span()))?;
+        }
+    }
+    for (index, (name, qp)) in head.qp.iter().enumerate() {
+        let place = state.place(&qp.node)?;
+        let pd = pd_of(&state, &qp.pd, place)?;
+        let parameters = parameters(&state, qp, QP_CONTEXTS + index as u64)?;
+        let created = state.nic(place)?.create_qp(pd, &parameters);
+        let created = state.created(place, &format!("creating queue pair `{name}`"), created)?;
+        let known = QpState {
+            node: place,
+            qp: created,
+            pd,
+            context: parameters.qp_context,
+            owed: [0; 2],
+            seen: [0; 2],
+        };
+        state.qps.insert(name.clone(), known);
+    }
+    for (_, connection) in head.connection.iter().filter(|(_, made)| !made.later) {
+        connect(&mut state, connection).map_err(|error| error.at(connection.span()))?;
+    }
+    Ok(state)
+}
+
+impl State {
+    fn created<T>(&self, place: usize, what: &str, outcome: std::result::Result<T, NdkError>) -> Result<T> {
+        outcome.map_err(|error| match error.status() {
+            Some(status) => StepError::new(format!("{what} failed: {status}")),
+            None => self.broken(place, error),
+        })
+    }
+}
+
+fn open(place: usize, name: &str, node: &object::Node, options: &RunOptions) -> Result<Node> {
+    let kind = options
+        .node_targets
+        .get(name)
+        .copied()
+        .or(node.target)
+        .unwrap_or(options.target);
+    let address = Address::of(place);
+    let mut config = address.adapter();
+    if let Some(version) = &node.version {
+        config.version = match version.value().as_str() {
+            "1.2" => NdkVersion::V1_2,
+            _ => NdkVersion::V2_1,
+        };
+    }
+    if let Some(supported) = node.read_local_invalidate {
+        config.read_local_invalidate = supported;
+    }
+    if let Some(supported) = node.inline_write {
+        config.inline_write = supported;
+    }
+    if let Some(status) = node.remote_access_status {
+        config.remote_access_status = status.0;
+    }
+    if node.mapped_to_tcp {
+        config.endpoint_mapping = EndpointMapping::Tcp;
+    }
+    config.cq_reserve = node.cq_reserve;
+    let failed = |error: String| StepError::new(format!("node {name}: {error}"));
+    let target = targets::open(kind, name, &options.targets())
+        .map_err(|error| failed(error.to_string()))?;
+    let nic = Provider::open(target, config).map_err(|error| failed(error.to_string()))?;
+    Ok(Node {
+        name: name.into(),
+        address,
+        nic,
+        notifications: Vec::new(),
+    })
+}
+
+fn cqs(state: &mut State, vector: &Vector) -> Result {
+    for (index, (name, cq)) in vector.head.cq.iter().enumerate() {
+        let place = state.place(&cq.node)?;
+        let depth = cq.depth.as_ref().map_or(64, |depth| *depth.value());
+        let context = cq.context.map_or(CQ_CONTEXTS + index as u64, |number| number.0);
+        let created = state.nic(place)?.create_cq(depth, context);
+        let created = state
+            .created(place, &format!("creating completion queue `{name}`"), created)
+            .map_err(|error| error.at(cq.span()))?;
+        let known = CqState {
+            node: place,
+            cq: created,
+            context,
+        };
+        state.cqs.insert(name.clone(), known);
+    }
+    Ok(())
+}
+
+fn memories(state: &mut State, vector: &Vector, seed: u64) -> Result {
+    for (index, (name, memory)) in vector.head.memory.iter().enumerate() {
+        let place = state.place(&memory.node)?;
+        let offset = memory.page_offset.as_ref().map_or(0, |offset| *offset.value());
+        let usual = VIRTUAL_BASE + index as u64 * VIRTUAL_STEP + u64::from(offset);
+        let address = memory.virtual_address.as_ref().map_or(usual, |number| number.0);
+        let content = bytes_of(&memory.fill, 0, *memory.bytes.value() as usize);
+        let hal = state.nic(place)?.hal_mut();
+        let taken = HostMemory::allocate(
+            hal,
+            place,
+            content,
+            address,
+            offset,
+            memory.pages,
+            seed ^ index as u64,
+        );
+        let taken = taken.map_err(|error| state.broken(place, error))?;
+        state.memories.insert(name.clone(), taken);
+    }
+    Ok(())
+}
+
+fn declare_region(
+    state: &mut State,
+    name: &str,
+    region: &object::Region,
+    place: usize,
+    pd: tandem_model::ndk::Pd,
+) -> Result {
+    let rest = state.memory(&region.memory)?.bytes() - region.offset;
+    let token = match region.kind {
+        RegionKind::Privileged => {
+            let token = state.nic(place)?.privileged_memory_region_token(pd);
+            state.created(place, "the privileged token", token)?.0
+        }
+        _ => 0,
+    };
+    let known = RegionState {
+        node: place,
+        memory: region.memory.value().clone(),
+        pd,
+        offset: region.offset,
+        length: region.length.as_ref().map_or(rest, |length| *length.value()),
+        kind: region.kind,
+        mr: None,
+        token,
+    };
+    state.regions.insert(name.into(), known);
+    Ok(())
+}
+
+/// Registers a region, or sees it refused.
+pub(super) fn register(state: &mut State, vector: &Vector, name: &str, expected: NtStatus) -> Result {
+    let Some(declared) = vector.head.region.get(name) else {
+        return Err(StepError::new(format!("no region is called `{name}`")));
+    };
+    let region = state.region(name)?;
+    let (place, pd, kind, length) = (region.node, region.pd, region.kind, region.length);
+    let memory = state.memory(&region.memory)?;
+    let chain: Vec<Mdl> = match declared.hole {
+        None => vec![memory.mdl(region.offset, length)],
+        Some(hole) => {
+            let half = length / 2;
+            let mut second = memory.mdl(region.offset + half, length - half);
+            second.virtual_address = second.virtual_address.wrapping_add(hole);
+            vec![memory.mdl(region.offset, half), second]
+        }
+    };
+    let flags = declared.flags.0;
+    let nic = state.nic(place)?;
+    let outcome = match kind {
+        RegionKind::Fast => nic.bench().place_fast_region(pd, &chain, length, flags),
+        _ => nic.create_mr(pd, MrUse::Register).and_then(|mr| {
+            match nic.register_mr(mr, &chain, length, flags) {
+                Ok(()) => Ok(mr),
+                Err(error) => {
+                    nic.close_mr(mr)?;
+                    Err(error)
+                }
+            }
+        }),
+    };
+    let Some(mr) = state.returned(place, "registering", outcome, expected)? else {
+        return Ok(());
+    };
+    let token = state.nic(place)?.local_token_from_mr(mr);
+    let token = state.created(place, "NdkGetLocalTokenFromMr", token)?.0;
+    if let Some(region) = state.regions.get_mut(name) {
+        region.mr = Some(mr);
+        region.token = token;
+    }
+    Ok(())
+}
+
+/// Ends a registration.
+pub(super) fn deregister(state: &mut State, name: &str, expected: NtStatus) -> Result {
+    let region = state.region(name)?;
+    let place = region.node;
+    let Some(mr) = region.mr else {
+        return Err(StepError::new(format!("region `{name}` is not registered")));
+    };
+    let outcome = state.nic(place)?.deregister_mr(mr);
+    state.returned(place, "NdkDeregisterMr", outcome, expected)?;
+    if let Some(region) = state.regions.get_mut(name) {
+        region.mr = None;
+    }
+    Ok(())
+}
+
+/// The parameters of a declared queue pair.
+pub(super) fn parameters(state: &State, qp: &object::Qp, context: u64) -> Result<QpParameters> {
+    let cq = |other: &Option<At<String>>| match other.as_ref().or(qp.cq.as_ref()) {
+        Some(name) => Ok(state.cq(name)?.cq),
+        None => Err(StepError::new("a queue pair without completion queue")),
+    };
+    let usual = QpParameters::new(cq(&qp.receive_cq)?, cq(&qp.initiator_cq)?);
+    Ok(QpParameters {
+        qp_context: qp.context.map_or(context, |number| number.0),
+        receive_queue_depth: qp.receive_depth.unwrap_or(usual.receive_queue_depth),
+        initiator_queue_depth: qp.initiator_depth.unwrap_or(usual.initiator_queue_depth),
+        max_receive_request_sge: qp.receive_sge.unwrap_or(usual.max_receive_request_sge),
+        max_initiator_request_sge: qp.initiator_sge.unwrap_or(usual.max_initiator_request_sge),
+        inline_data_size: qp.inline.unwrap_or(usual.inline_data_size),
+        ..usual
+    })
+}
+
+/// Connects two queue pairs, each with what the other offers.
+pub(super) fn connect(state: &mut State, connection: &object::Connection) -> Result {
+    let sides = [&connection.a, &connection.b];
+    let mut ends = Vec::new();
+    for (name, limits) in sides.into_iter().zip([connection.a_reads, connection.b_reads]) {
+        let qp = state.qp(name)?;
+        let (place, qp) = (qp.node, qp.qp);
+        let Some(node) = state.world.nodes.get(place) else {
+            continue;
+        };
+        let caps = node.nic.engine_caps();
+        let own = ReadLimits {
+            inbound: caps.max_ird.into(),
+            outbound: caps.max_ord.into(),
+        };
+        let limits = limits.map_or(own, |asked| ReadLimits {
+            inbound: asked.inbound.min(own.inbound),
+            outbound: asked.outbound.min(own.outbound),
+        });
+        let number = node.nic.qp_number(qp).map_err(|error| state.broken(place, error))?;
+        ends.push((place, qp, node.address, number, limits));
+    }
+    let psns = [&connection.a_psn, &connection.b_psn]
+        .map(|psn| psn.as_ref().map_or(0, |psn| *psn.value()));
+    let mtu = connection.mtu.as_ref().map_or(1024, |mtu| *mtu.value());
+    let ipv6 = connection.ip.as_ref().is_some_and(|ip| *ip.value() == 6);
+    for (own, peer) in [(0, 1), (1, 0)] {
+        let (Some(&(place, qp, _, _, limits)), Some(&(_, _, address, number, offered))) =
+            (ends.get(own), ends.get(peer))
+        else {
+            return Err(StepError::new("a connection has two ends"));
+        };
+        let ip = match ipv6 {
+            true => address.ipv6.into(),
+            false => address.ipv4.into(),
+        };
+        let (inbound, outbound) = match connection.unnegotiated {
+            true => (limits.inbound, limits.outbound),
+            false => (
+                limits.inbound.min(offered.outbound),
+                limits.outbound.min(offered.inbound),
+            ),
+        };
+        let refuses = own == 1;
+        let parameters = ConnectParameters {
+            sq_psn: psns[own],
+            rq_psn: psns[peer],
+            mtu: PathMtu::from_bytes(mtu).unwrap_or_default(),
+            inbound_read_limit: inbound,
+            outbound_read_limit: outbound,
+            remote_read: !(refuses && connection.no_remote_read),
+            remote_write: !(refuses && connection.no_remote_write),
+            ..ConnectParameters::to(address.mac, ip, number)
+        };
+        let outcome = state.nic(place)?.bench().connect(qp, &parameters);
+        state.created(place, "connecting", outcome)?;
+    }
+    Ok(())
+}

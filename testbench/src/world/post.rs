@@ -1,0 +1,209 @@
+//! Posting steps: elements to addresses and tokens, and the calls.
+
+use tandem_model::hal::Target;
+use tandem_model::ndk::{LocalToken, NtStatus, OpFlags, Pd, RemoteToken, Sge};
+
+use super::state::{Result, State, StepError};
+use crate::vector::At;
+use crate::vector::object::RegionKind;
+use crate::vector::step::{Element, Remote, Step};
+use crate::vector::value::TokenRef;
+
+/// Clocks that a posting call may let pass: it must not wait for anything but its register writes
+/// (NDK-READ-27, NDK-SINV-28).
+const CALL_CLOCKS: u64 = 50_000;
+
+/// What a posting step asks for.
+struct Call<'a> {
+    name: &'static str,
+    qp: &'a str,
+    context: u64,
+    sgl: &'a [At<Element>],
+    flags: OpFlags,
+    returns: NtStatus,
+    times: u32,
+    kind: Kind<'a>,
+}
+
+enum Kind<'a> {
+    Send,
+    SendAndInvalidate(&'a At<TokenRef>),
+    Receive,
+    Read(&'a At<Remote>),
+    Write(&'a At<Remote>),
+}
+
+/// Carries out a posting step; `None` if the step is of another kind.
+pub(super) fn post(state: &mut State, step: &Step) -> Option<Result> {
+    let call = match step {
+        Step::Send(s) => Call {
+            name: "NdkSend",
+            qp: &s.send,
+            context: s.context.0,
+            sgl: &s.sgl,
+            flags: s.flags.0,
+            returns: s.returns.0,
+            times: s.times.unwrap_or(1),
+            kind: Kind::Send,
+        },
+        Step::SendAndInvalidate(s) => Call {
+            name: "NdkSendAndInvalidate",
+            qp: &s.send_and_invalidate,
+            context: s.context.0,
+            sgl: &s.sgl,
+            flags: s.flags.0,
+            returns: s.returns.0,
+            times: s.times.unwrap_or(1),
+            kind: Kind::SendAndInvalidate(&s.token),
+        },
+        Step::Receive(s) => Call {
+            name: "NdkReceive",
+            qp: &s.receive,
+            context: s.context.0,
+            sgl: &s.sgl,
+            flags: OpFlags::NONE,
+            returns: s.returns.0,
+            times: s.times.unwrap_or(1),
+            kind: Kind::Receive,
+        },
+        Step::Read(s) => Call {
+            name: "NdkRead",
+            qp: &s.read,
+            context: s.context.0,
+            sgl: &s.sgl,
+            flags: s.flags.0,
+            returns: s.returns.0,
+            times: s.times.unwrap_or(1),
+            kind: Kind::Read(&s.remote),
+        },
+        Step::Write(s) => Call {
+            name: "NdkWrite",
+            qp: &s.write,
+            context: s.context.0,
+            sgl: &s.sgl,
+            flags: s.flags.0,
+            returns: s.returns.0,
+            times: s.times.unwrap_or(1),
+            kind: Kind::Write(&s.remote),
+        },
+        _ => return None,
+    };
+    Some(call.carry_out(state))
+}
+
+impl Call<'_> {
+    fn carry_out(&self, state: &mut State) -> Result {
+        let (place, qp, pd) = {
+            let qp = state.qp(self.qp)?;
+            (qp.node, qp.qp, qp.pd)
+        };
+        let inline = self.flags.contains(OpFlags::INLINE);
+        let sgl: Vec<Sge> = self
+            .sgl
+            .iter()
+            .map(|named| {
+                element(state, named, place, pd, inline).map_err(|error| error.at(named.span()))
+            })
+            .collect::<Result<_>>()?;
+        let mut invalidate = RemoteToken::default();
+        let mut target = (0, RemoteToken::default());
+        match self.kind {
+            Kind::SendAndInvalidate(token) => invalidate = state.remote_token(token, place, pd)?,
+            Kind::Read(named) | Kind::Write(named) => {
+                target = remote(state, named, place, pd)?;
+            }
+            Kind::Send | Kind::Receive => {}
+        }
+        for turn in 0..self.times {
+            let context = self.context.wrapping_add(turn.into());
+            let flags = self.flags;
+            let nic = state.nic(place)?;
+            let before = nic.hal().now();
+            let outcome = match self.kind {
+                Kind::Send => nic.send(qp, context, &sgl, flags),
+                Kind::SendAndInvalidate(_) => {
+                    nic.send_and_invalidate(qp, context, &sgl, flags, invalidate)
+                }
+                Kind::Receive => nic.receive(qp, context, &sgl),
+                Kind::Read(_) => nic.read(qp, context, &sgl, target.0, target.1, flags),
+                Kind::Write(_) => nic.write(qp, context, &sgl, target.0, target.1, flags),
+            };
+            let clocks = nic.hal().now() - before;
+            if clocks > CALL_CLOCKS {
+                let message = format!("{} waited {clocks} clocks before it returned", self.name);
+                return Err(StepError::new(message));
+            }
+            let posted = state.returned(place, self.name, outcome, self.returns)?;
+            if posted.is_some() && !flags.contains(OpFlags::SILENT_SUCCESS) {
+                let queue = usize::from(matches!(self.kind, Kind::Receive));
+                if let Some(qp) = state.qps.get_mut(self.qp) {
+                    qp.owed[queue] += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An element of a scatter/gather list.
+fn element(state: &mut State, named: &Element, place: usize, pd: Pd, inline: bool) -> Result<Sge> {
+    let privileged_region = match &named.region {
+        Some(name) => state.region(name)?.kind == RegionKind::Privileged,
+        None => false,
+    };
+    let privileged = privileged_region
+        || named.token.as_ref().is_some_and(|token| *token.value() == TokenRef::Privileged);
+    let logical = inline || privileged;
+    let (memory, offset) = match (&named.region, &named.memory) {
+        (Some(name), _) => {
+            let region = state.region(name)?;
+            let offset = region.offset.wrapping_add(named.offset);
+            (Some(state.memory(&region.memory)?), offset)
+        }
+        (None, Some(name)) => (Some(state.memory(name)?), named.offset),
+        (None, None) => (None, named.offset),
+    };
+    let address = match memory {
+        Some(memory) if logical => {
+            if !memory.contiguous(offset, named.length.into()) {
+                return Err(StepError::new(
+                    "this element has logical addresses, and its pages are not contiguous",
+                ));
+            }
+            memory.logical(offset)
+        }
+        Some(memory) => memory.virtual_address.wrapping_add(offset),
+        None => named.address.map_or(0, |number| number.0).wrapping_add(offset),
+    };
+    let token = match (&named.token, &named.region) {
+        (Some(token), _) => state.token(token, place, pd)?,
+        (None, Some(name)) => state.region(name)?.token,
+        (None, None) => 0,
+    };
+    Ok(Sge {
+        address,
+        length: named.length,
+        token: LocalToken(token),
+    })
+}
+
+/// Address and token of remote memory.
+fn remote(state: &mut State, named: &Remote, place: usize, pd: Pd) -> Result<(u64, RemoteToken)> {
+    let mut token = RemoteToken::default();
+    let mut address = named.address.map_or(0, |number| number.0);
+    if let Some(name) = &named.region {
+        let region = state.region(name)?;
+        token = RemoteToken::from_engine(region.token);
+        let memory = state.memory(&region.memory)?;
+        if named.address.is_none() {
+            address = match region.kind {
+                RegionKind::Privileged => memory.logical(region.offset),
+                _ => memory.virtual_address.wrapping_add(region.offset),
+            };
+        }
+    }
+    if let Some(named) = &named.token {
+        token = state.remote_token(named, place, pd)?;
+    }
+    Ok((address.wrapping_add(named.offset), token))
+}

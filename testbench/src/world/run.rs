@@ -1,0 +1,257 @@
+//! Running a vector: its steps one by one, and what must hold at the end.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use tandem_model::ndk::{ArmType, Notification, NtStatus, Object};
+
+use super::state::{Result as StepResult, State, StepError};
+use super::{build, bytes_of, expect, frames, oid, post};
+use crate::targets::{Checked, Choice, TargetOptions};
+use crate::vector::step::{Arm, CloseQp, Fill, Step, TryQp, Wait};
+use crate::vector::{Fault, TargetKind, Vector};
+
+/// How to run.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// Target of nodes that do not say.
+    pub target: TargetKind,
+    /// Targets of nodes by their names; stronger than the vector's.
+    pub node_targets: BTreeMap<String, TargetKind>,
+    /// Seed of all that is random.
+    pub seed: u64,
+    /// Choices of the model.
+    pub choice: Choice,
+    /// Wave file.
+    pub wave: Option<PathBuf>,
+    /// Capture file.
+    pub capture: Option<PathBuf>,
+}
+
+impl RunOptions {
+    pub(super) fn targets(&self) -> TargetOptions {
+        TargetOptions {
+            seed: self.seed,
+            choice: self.choice,
+            wave: self.wave.clone(),
+            ..TargetOptions::default()
+        }
+    }
+}
+
+/// What a run did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Frames that passed the network.
+    pub frames: u64,
+    /// Clocks and decisions checked, of all nodes.
+    pub checked: Checked,
+}
+
+/// Why a run failed.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// What happened, at the text that it concerns.
+    pub fault: Fault,
+    /// The step, counted from 1; `None`: before the first or after the last.
+    pub step: Option<usize>,
+}
+
+/// Runs a vector.
+///
+/// # Errors
+/// The first thing that is not as it should be.
+pub fn run(vector: &Vector, options: &RunOptions) -> Result<Report, Failure> {
+    let name = vector.head.name.span();
+    let failure = |error: StepError, step: Option<usize>, span, what: &str| {
+        let message = match step {
+            Some(step) => format!("step {step}: {}", error.message),
+            None => format!("{what}{}", error.message),
+        };
+        let mut fault = Fault::new(error.span.unwrap_or(span), message);
+        fault.help = error.help;
+        Failure { fault, step }
+    };
+    let mut state = build::build(vector, options)
+        .map_err(|error| failure(error, None, name.clone(), "setting up: "))?;
+    for (index, step) in vector.steps.iter().enumerate() {
+        carry_out(&mut state, vector, step)
+            .map_err(|error| failure(error, Some(index + 1), step.span(), ""))?;
+    }
+    end(&mut state).map_err(|error| failure(error, None, name, "at the end: "))
+}
+
+fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
+    if let Some(outcome) = post::post(state, step) {
+        return outcome;
+    }
+    match step {
+        Step::Flush(s) => {
+            let (place, qp) = {
+                let qp = state.qp(&s.flush)?;
+                (qp.node, qp.qp)
+            };
+            let outcome = state.nic(place)?.flush(qp);
+            state.returned(place, "NdkFlush", outcome, NtStatus::SUCCESS)?;
+            Ok(())
+        }
+        Step::Arm(s) => {
+            let (place, cq) = {
+                let cq = state.cq(&s.arm)?;
+                (cq.node, cq.cq)
+            };
+            let arm = match s.r#type {
+                Arm::Errors => ArmType::Errors,
+                Arm::Any => ArmType::Any,
+                Arm::Solicited => ArmType::Solicited,
+            };
+            let outcome = state.nic(place)?.arm_cq(cq, arm);
+            state.returned(place, "NdkArmCq", outcome, NtStatus::SUCCESS)?;
+            Ok(())
+        }
+        Step::Poll(s) => expect::poll(state, s),
+        Step::Register(s) => build::register(state, vector, &s.register, s.returns.0),
+        Step::Deregister(s) => build::deregister(state, &s.deregister, s.returns.0),
+        Step::Connect(s) => match vector.head.connection.get(s.connect.value()) {
+            Some(connection) => build::connect(state, connection),
+            None => Err(StepError::new("no such connection")),
+        },
+        Step::TryQp(s) => try_qp(state, vector, s),
+        Step::CloseQp(s) => close_qp(state, s),
+        Step::Oid(s) => oid::request(state, s),
+        Step::AddEndpoints(s) => oid::add(state, s),
+        Step::ClearEndpoints(s) => {
+            let place = state.place(&s.clear_endpoints)?;
+            state.nic(place)?.bench().clear_endpoints();
+            Ok(())
+        }
+        Step::Fill(s) => fill(state, s),
+        Step::Wait(s) => wait(state, s.wait),
+        Step::ExpectResults(s) => expect::results(state, s),
+        Step::ExpectNoResults(s) => expect::no_results(state, &s.expect_no_results),
+        Step::ExpectMemory(s) => expect::memory(state, s),
+        Step::ExpectNotification(s) => {
+            expect::notification(state, &s.expect_notification, s.status.0)
+        }
+        Step::ExpectNoNotification(s) => expect::no_notification(state, &s.expect_no_notification),
+        Step::ExpectQpError(s) => {
+            expect::qp_error(state, &s.expect_qp_error, s.status.map(|status| status.0))
+        }
+        Step::ExpectFrames(s) => frames::frames(state, s),
+        Step::ExpectOrder(s) => frames::order(state, s),
+        Step::ExpectRegisters(s) => frames::registers(state, s),
+        Step::Send(_)
+        | Step::SendAndInvalidate(_)
+        | Step::Receive(_)
+        | Step::Read(_)
+        | Step::Write(_) => Ok(()),
+    }
+}
+
+fn wait(state: &mut State, wait: Wait) -> StepResult {
+    match wait {
+        Wait::Idle => state.world.settle()?,
+        Wait::Clocks(clocks) => {
+            let end = state.world.clocks() + u64::from(clocks);
+            while state.world.clocks() < end {
+                state.world.pump()?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn fill(state: &mut State, step: &Fill) -> StepResult {
+    let mut memory = state.memory(&step.fill)?.clone();
+    let length = step.length.unwrap_or(memory.bytes() - step.offset);
+    let bytes = bytes_of(&step.with, 0, length as usize);
+    let place = memory.node;
+    let written = memory.write(state.nic(place)?.hal_mut(), step.offset, &bytes);
+    written.map_err(|error| state.broken(place, error))?;
+    state.memories.insert(step.fill.value().clone(), memory);
+    Ok(())
+}
+
+fn try_qp(state: &mut State, vector: &Vector, step: &TryQp) -> StepResult {
+    let Some(declared) = vector.head.qp.get(step.try_qp.value()) else {
+        return Err(StepError::new("no such queue pair"));
+    };
+    let mut like = declared.value().clone();
+    like.receive_depth = step.receive_depth.or(like.receive_depth);
+    like.initiator_depth = step.initiator_depth.or(like.initiator_depth);
+    like.receive_sge = step.receive_sge.or(like.receive_sge);
+    like.initiator_sge = step.initiator_sge.or(like.initiator_sge);
+    like.inline = step.inline.or(like.inline);
+    let (place, pd) = {
+        let qp = state.qp(&step.try_qp)?;
+        (qp.node, qp.pd)
+    };
+    let parameters = build::parameters(state, &like, 0)?;
+    let outcome = state.nic(place)?.create_qp(pd, &parameters);
+    if let Some(qp) = state.returned(place, "NdkCreateQp", outcome, step.returns.0)? {
+        let closed = state.nic(place)?.close_qp(qp);
+        state.returned(place, "NdkCloseQp", closed, NtStatus::SUCCESS)?;
+    }
+    Ok(())
+}
+
+fn close_qp(state: &mut State, step: &CloseQp) -> StepResult {
+    let name = step.close_qp.value();
+    let (place, handle) = {
+        let qp = state.qp(name)?;
+        (qp.node, qp.qp)
+    };
+    let outcome = state.nic(place)?.close_qp(handle);
+    let status = outcome.map_err(|error| state.broken(place, error))?;
+    if status != step.returns.0 {
+        return Err(StepError::new(format!(
+            "NdkCloseQp returned {status}, expected {}",
+            step.returns.0
+        )));
+    }
+    if status == NtStatus::PENDING {
+        let what = format!("the end of closing queue pair `{name}`");
+        expect::await_notification(state, place, &what, |notification| {
+            *notification == Notification::Closed(Object::Qp(handle))
+        })?;
+    }
+    state.qps.remove(name);
+    Ok(())
+}
+
+/// What must hold when all steps are done: nothing is left over, and every target accounts for itself.
+fn end(state: &mut State) -> StepResult<Report> {
+    state.world.settle()?;
+    let names: Vec<String> = state.cqs.keys().cloned().collect();
+    for name in &names {
+        expect::no_results(state, name)?;
+    }
+    for node in &state.world.nodes {
+        if let Some(left) = node.notifications.first() {
+            let qp = |wanted| state.qps.iter().find(|(_, qp)| qp.qp == wanted);
+            let what = match left {
+                Notification::QpError { qp: failed, status, .. } => {
+                    let name = qp(*failed).map_or("?", |(name, _)| name.as_str());
+                    format!("queue pair `{name}` failed with {status}, which nobody expected")
+                }
+                other => format!("a notification that nobody expected: {other:?}"),
+            };
+            return Err(StepError::new(format!("node `{}`: {what}", node.name)));
+        }
+    }
+    let memories: Vec<String> = state.memories.keys().cloned().collect();
+    for name in memories {
+        let memory = state.memory(&name)?.clone();
+        let broken = memory.broken_guard(state.nic(memory.node)?.hal_mut());
+        if let Some(address) = broken.map_err(|error| state.broken(memory.node, error))? {
+            return Err(StepError::new(format!(
+                "something wrote around memory `{name}`, at logical address {address:#x}"
+            )));
+        }
+    }
+    let checked = state.world.finish()?;
+    Ok(Report {
+        frames: state.world.frames(),
+        checked,
+    })
+}

@@ -1,0 +1,199 @@
+//! Objects of a running vector by their names.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use tandem_model::ndk::{Cq, Mr, NdkError, NtStatus, Pd, Provider, Qp, RemoteToken};
+
+use super::{HostMemory, World, WorldError};
+use crate::targets::AnyTarget;
+use crate::vector::object::RegionKind;
+use crate::vector::value::TokenRef;
+
+/// Why a step failed.
+#[derive(Debug)]
+pub(super) struct StepError {
+    /// What happened.
+    pub(super) message: String,
+    /// The text that it concerns, if it is not the whole step.
+    pub(super) span: Option<Range<usize>>,
+    /// More about it.
+    pub(super) help: Option<String>,
+}
+
+impl StepError {
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            span: None,
+            help: None,
+        }
+    }
+
+    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    pub(super) fn at(mut self, span: Range<usize>) -> Self {
+        self.span = Some(span);
+        self
+    }
+}
+
+impl From<WorldError> for StepError {
+    fn from(error: WorldError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+pub(super) type Result<T = ()> = std::result::Result<T, StepError>;
+
+/// A completion queue.
+pub(super) struct CqState {
+    pub(super) node: usize,
+    pub(super) cq: Cq,
+    pub(super) context: u64,
+}
+
+/// A region.
+pub(super) struct RegionState {
+    pub(super) node: usize,
+    pub(super) memory: String,
+    pub(super) pd: Pd,
+    pub(super) offset: u64,
+    pub(super) length: u64,
+    pub(super) kind: RegionKind,
+    pub(super) mr: Option<Mr>,
+    /// The engine's number; the last one if it is not registered any more.
+    pub(super) token: u32,
+}
+
+/// A queue pair.
+pub(super) struct QpState {
+    pub(super) node: usize,
+    pub(super) qp: Qp,
+    pub(super) pd: Pd,
+    pub(super) context: u64,
+    /// Requests posted that owe a result, and results seen: initiator, receive.
+    pub(super) owed: [u64; 2],
+    pub(super) seen: [u64; 2],
+}
+
+/// Everything that a running vector has.
+pub(super) struct State {
+    pub(super) world: World,
+    pub(super) default_pds: Vec<Pd>,
+    pub(super) cqs: BTreeMap<String, CqState>,
+    pub(super) memories: BTreeMap<String, HostMemory>,
+    pub(super) regions: BTreeMap<String, RegionState>,
+    pub(super) qps: BTreeMap<String, QpState>,
+    /// For each node, how many of the passed frames have been looked at.
+    pub(super) looked_at: Vec<usize>,
+}
+
+fn missing(kind: &str, name: &str) -> StepError {
+    StepError::new(format!("{kind} `{name}` does not exist (any more)"))
+}
+
+impl State {
+    pub(super) fn cq(&self, name: &str) -> Result<&CqState> {
+        self.cqs
+            .get(name)
+            .ok_or_else(|| missing("completion queue", name))
+    }
+
+    pub(super) fn qp(&self, name: &str) -> Result<&QpState> {
+        self.qps.get(name).ok_or_else(|| missing("queue pair", name))
+    }
+
+    pub(super) fn region(&self, name: &str) -> Result<&RegionState> {
+        self.regions.get(name).ok_or_else(|| missing("region", name))
+    }
+
+    pub(super) fn memory(&self, name: &str) -> Result<&HostMemory> {
+        self.memories.get(name).ok_or_else(|| missing("memory", name))
+    }
+
+    pub(super) fn place(&self, node: &str) -> Result<usize> {
+        let place = self.world.nodes.iter().position(|known| known.name == node);
+        place.ok_or_else(|| missing("node", node))
+    }
+
+    pub(super) fn nic(&mut self, place: usize) -> Result<&mut Provider<AnyTarget>> {
+        let node = self.world.nodes.get_mut(place);
+        node.map(|node| &mut node.nic)
+            .ok_or_else(|| missing("node", &place.to_string()))
+    }
+
+    /// The error of a provider that failed its consumer.
+    pub(super) fn broken(&self, place: usize, error: impl Into<NdkError>) -> StepError {
+        match self.world.nodes.get(place) {
+            Some(node) => node.error(error).into(),
+            None => StepError::new(error.into().to_string()),
+        }
+    }
+
+    /// The status of a call, compared with the expected one.
+    pub(super) fn returned<T>(
+        &self,
+        place: usize,
+        call: &str,
+        outcome: std::result::Result<T, NdkError>,
+        expected: NtStatus,
+    ) -> Result<Option<T>> {
+        let status = NtStatus::of(&outcome)
+            .map_err(|error| self.broken(place, error.clone()))?;
+        if status != expected {
+            return Err(StepError::new(format!("{call} returned {status}, expected {expected}")));
+        }
+        Ok(outcome.ok())
+    }
+
+    /// The engine's number of a token.
+    pub(super) fn token(&mut self, token: &TokenRef, place: usize, pd: Pd) -> Result<u32> {
+        match token {
+            TokenRef::Region { region, xor } => Ok(self.region(region)?.token ^ xor),
+            TokenRef::Privileged => {
+                let found = self.nic(place)?.privileged_memory_region_token(pd);
+                found
+                    .map(|token| token.0)
+                    .map_err(|error| self.broken(place, error))
+            }
+            TokenRef::Number(number) => Ok(*number),
+        }
+    }
+
+    /// A token as the consumer of the peer holds it.
+    pub(super) fn remote_token(&mut self, token: &TokenRef, place: usize, pd: Pd) -> Result<RemoteToken> {
+        match token {
+            TokenRef::Number(number) => Ok(RemoteToken(*number)),
+            other => self.token(other, place, pd).map(RemoteToken::from_engine),
+        }
+    }
+
+    /// What queue pairs still owe, in words.
+    pub(super) fn outstanding(&self) -> String {
+        let lines: Vec<String> = self
+            .qps
+            .iter()
+            .filter_map(|(name, qp)| {
+                let [initiator, receive] =
+                    [0, 1].map(|queue| qp.owed[queue].saturating_sub(qp.seen[queue]));
+                let phase = self
+                    .world
+                    .nodes
+                    .get(qp.node)
+                    .and_then(|node| node.nic.qp_phase(qp.qp).ok());
+                let phase = phase.map_or_else(String::new, |phase| format!(" ({phase:?})"));
+                (initiator + receive > 0).then(|| {
+                    format!("queue pair `{name}`{phase}: {initiator} initiator requests, {receive} receives")
+                })
+            })
+            .collect();
+        match lines.is_empty() {
+            true => "nothing is outstanding".into(),
+            false => format!("outstanding: {}", lines.join("; ")),
+        }
+    }
+}
