@@ -1,6 +1,7 @@
 //! Execution: an action is compared with its expectation, then committed.
 
 use super::expect::Maybe;
+use super::ready::{Work, Works};
 use super::{Action, Effect, Engine, Illegal, Inputs, Room};
 use crate::abi::{CommitKind, QpState};
 use crate::complete::Queue;
@@ -9,6 +10,11 @@ use crate::host::CqDoorbell;
 
 /// An executed action; why there is none; or why the one wanted is illegal.
 pub(super) type Done = Result<Maybe<Action>, Illegal>;
+
+/// What a send doorbell may bring about.
+const RUNG_SEND: Works = Works::of(&[Work::Send, Work::FlushSend]);
+/// What a receive doorbell may bring about.
+const RUNG_RECEIVE: Works = Works::of(&[Work::FlushReceive]);
 
 impl Engine {
     /// Executes one action, and appends what the world must see of it.
@@ -88,7 +94,7 @@ impl Engine {
                         self.responses = self.responses.saturating_sub(forgotten);
                     }
                 }
-                self.ready.touch(qpn);
+                self.ready.write(qpn);
             }
         }
         Ok(Ok(action))
@@ -107,7 +113,7 @@ impl Engine {
             && let Some(sender) = self.senders.get_mut(qpn)
         {
             sender.producer = action.index;
-            self.ready.touch(qpn);
+            self.ready.touch(qpn, RUNG_SEND);
         }
         Ok(Ok(action))
     }
@@ -125,7 +131,7 @@ impl Engine {
             && let Some(receiver) = self.receivers.get_mut(qpn)
         {
             receiver.producer = action.index;
-            self.ready.touch(qpn);
+            self.ready.touch(qpn, RUNG_RECEIVE);
         }
         Ok(Ok(action))
     }

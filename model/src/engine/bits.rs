@@ -55,8 +55,14 @@ impl Place {
         let (byte, shift) = (self.offset / 8, self.offset % 8);
         let mask = self.mask() << shift;
         let word = load(bytes, byte) & !mask | (value << shift) & mask;
-        for (to, from) in bytes.iter_mut().skip(byte).zip(word.to_le_bytes()) {
-            *to = from;
+        let tail = bytes.get_mut(byte..).unwrap_or_default();
+        match tail.first_chunk_mut() {
+            Some(to) => *to = word.to_le_bytes(),
+            None => {
+                for (to, from) in tail.iter_mut().zip(word.to_le_bytes()) {
+                    *to = from;
+                }
+            }
         }
     }
 }

@@ -34,7 +34,7 @@ impl Engine {
             let parsed: Result<Frame<'_>, DropCause> = Frame::parse(frame);
             out.push(self.expect_frame(&parsed, inputs, &mut chunks)?.action);
         }
-        for qpn in self.ready.touched() {
+        for qpn in self.ready.written() {
             chunks.clear();
             if let Ok((action, _)) = self.expect_send(qpn, inputs, &mut chunks)? {
                 out.push(action);

@@ -1,9 +1,24 @@
 //! Requests at their end: retired, flushed, told of. Execution.
 
 use super::apply::{Done, compare};
+use super::ready::{Work, Works};
 use super::{Action, Effect, Engine, Room, WriteChannel};
 use crate::abi::{EventKind, Status};
 use crate::complete::{Queue, Written};
+
+/// What a retired request may bring about: the next one, a fenced one, its completion.
+const RETIRED: Works = Works::of(&[Work::Retire, Work::Send, Work::CompleteSend]);
+/// What a flushed request may bring about.
+const FLUSHED: Works = Works::of(&[
+    Work::FlushSend,
+    Work::FlushReceive,
+    Work::CompleteSend,
+    Work::CompleteReceive,
+]);
+/// What a completion entry may bring about.
+const COMPLETED: Works = Works::of(&[Work::CompleteSend, Work::CompleteReceive]);
+/// What a queue pair's event may bring about.
+const TOLD: Works = Works::of(&[Work::QpEvent]);
 
 impl Engine {
     pub(super) fn do_retire(&mut self, wanted: Option<&Action>, qpn: usize) -> Done {
@@ -23,7 +38,7 @@ impl Engine {
         if retirement.status != Status::Success {
             self.fail_qp(qpn, retirement.status);
         }
-        self.ready.touch(qpn);
+        self.ready.touch(qpn, RETIRED);
         Ok(Ok(action))
     }
 
@@ -49,7 +64,7 @@ impl Engine {
             };
             self.complete.push(qpn, queue, completion);
         }
-        self.ready.touch(qpn);
+        self.ready.touch(qpn, FLUSHED);
         Ok(Ok(action))
     }
 
@@ -83,7 +98,7 @@ impl Engine {
         if let Some(event) = event {
             self.event(event, 0, entry.cq, effects);
         }
-        self.ready.touch(qpn);
+        self.ready.touch(qpn, COMPLETED);
         Ok(Ok(action))
     }
 
@@ -107,7 +122,7 @@ impl Engine {
         if let Some(status) = self.complete.take_event(qpn) {
             self.event(EventKind::QpError, status as u8, qpn as u32, effects);
         }
-        self.ready.touch(qpn);
+        self.ready.touch(qpn, TOLD);
         Ok(Ok(action))
     }
 
@@ -115,6 +130,7 @@ impl Engine {
     pub(super) fn fail_qp(&mut self, qpn: usize, status: Status) {
         if self.context.fail_qp(qpn) {
             self.complete.push_event(qpn, status);
+            self.ready.touch(qpn, Works::ALL);
         }
     }
 }

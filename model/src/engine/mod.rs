@@ -129,7 +129,7 @@ impl Engine {
     pub fn is_idle(&self) -> bool {
         self.host.is_idle()
             && self.frames.is_empty()
-            && self.ready.touched().all(|qpn| {
+            && self.ready.written().all(|qpn| {
                 self.complete.is_idle(qpn) && self.receivers.get(qpn).is_none_or(|r| !r.owes())
             })
     }

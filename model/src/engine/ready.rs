@@ -26,30 +26,77 @@ impl Work {
     ];
 }
 
+/// Several kinds of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Works(u8);
+
+impl Works {
+    pub const ALL: Self = Self(u8::MAX);
+
+    /// The kinds of the list.
+    pub const fn of(list: &[Work]) -> Self {
+        let mut bits = 0;
+        let mut i = 0;
+        while i < list.len() {
+            bits |= 1 << list[i] as u8;
+            i += 1;
+        }
+        Self(bits)
+    }
+}
+
 /// For each kind of work, the queue pairs for which it may be due. A queue pair that is not in a set has
 /// no such work; one in it may have.
 #[derive(Debug)]
 pub(super) struct Ready {
     sets: [Set; Work::ALL.len()],
+    /// Kinds whose set may have members.
+    due: u8,
+    /// Queue pairs that have ever been written.
+    written: Set,
 }
 
 impl Ready {
     pub fn new(qps: usize) -> Self {
         Self {
             sets: std::array::from_fn(|_| Set::new(qps)),
+            due: 0,
+            written: Set::new(qps),
         }
     }
 
-    /// Something happened to a queue pair: all work may be due.
-    pub fn touch(&mut self, qp: usize) {
-        for set in &mut self.sets {
-            set.insert(qp);
+    /// The context of a queue pair was written: all work may be due.
+    pub fn write(&mut self, qp: usize) {
+        self.written.insert(qp);
+        self.touch(qp, Works::ALL);
+    }
+
+    /// Something happened to a queue pair: this work may be due.
+    #[inline]
+    pub fn touch(&mut self, qp: usize, works: Works) {
+        self.due |= works.0;
+        let mut bits = works.0;
+        while bits != 0 {
+            if let Some(set) = self.sets.get_mut(bits.trailing_zeros() as usize) {
+                set.insert(qp);
+            }
+            bits &= bits - 1;
         }
+    }
+
+    /// Whether a kind of work may be due.
+    #[inline]
+    pub fn is_due(&self, work: Work) -> bool {
+        self.due & 1 << work as u8 != 0
     }
 
     /// The next queue pair in turn for which the work may be due.
     pub fn next(&mut self, work: Work) -> Option<usize> {
-        self.sets[work as usize].next()
+        let next = self.sets[work as usize].next();
+        if next.is_none() {
+            self.due &= !(1 << work as u8);
+        }
+        next
     }
 
     /// The work was looked for and is not due.
@@ -57,13 +104,11 @@ impl Ready {
         self.sets[work as usize].remove(qp);
     }
 
-    /// The queue pairs for which any work may be due, ascending.
-    pub fn touched(&self) -> impl Iterator<Item = usize> + '_ {
-        let words = self.sets.first().map_or(0, |set| set.words.len());
-        (0..words).flat_map(|word| {
-            let mut bits = self.sets.iter().fold(0, |all, set| {
-                all | set.words.get(word).copied().unwrap_or(0)
-            });
+    /// The queue pairs that exist, ascending.
+    pub fn written(&self) -> impl Iterator<Item = usize> + '_ {
+        let words = self.written.words.iter().enumerate();
+        words.flat_map(|(word, bits)| {
+            let mut bits = *bits;
             std::iter::from_fn(move || {
                 let bit = bits.trailing_zeros() as usize;
                 bits &= bits.checked_sub(1)?;
@@ -103,6 +148,17 @@ impl Set {
     /// The first member from the cursor on, around; the cursor moves behind it.
     fn next(&mut self) -> Option<usize> {
         let count = self.words.len();
+        if let [word] = self.words[..] {
+            // Up to 64 queue pairs: the common case, without a search.
+            let after = word & u64::MAX << self.cursor;
+            let bits = if after == 0 { word } else { after };
+            let qp = bits.trailing_zeros() as usize;
+            if bits == 0 {
+                return None;
+            }
+            self.cursor = (qp + 1) % 64;
+            return Some(qp);
+        }
         let start = self.cursor / 64;
         for step in 0..=count {
             let word = (start + step) % count.max(1);
@@ -144,11 +200,17 @@ mod tests {
     }
 
     #[test]
-    fn touched_lists_each_once() {
+    fn work_is_due_until_looked_for() {
         let mut ready = Ready::new(128);
-        ready.touch(5);
-        ready.touch(127);
-        ready.remove(Work::Send, 5);
-        assert_eq!(ready.touched().collect::<Vec<_>>(), [5, 127]);
+        ready.write(127);
+        ready.touch(5, Works::of(&[Work::Retire]));
+        assert_eq!(ready.written().collect::<Vec<_>>(), [127]);
+        assert_eq!(ready.next(Work::Retire), Some(5));
+        ready.remove(Work::Retire, 5);
+        assert_eq!(ready.next(Work::Retire), Some(127));
+        ready.remove(Work::Retire, 127);
+        assert!(ready.is_due(Work::Retire));
+        assert_eq!(ready.next(Work::Retire), None);
+        assert!(!ready.is_due(Work::Retire) && ready.is_due(Work::Send));
     }
 }

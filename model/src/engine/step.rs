@@ -31,8 +31,8 @@ impl Engine {
                 4 if self.may_take_frames() => self.do_frame(None, inputs, effects)?,
                 4 => continue,
                 _ => match Work::ALL.get(turn - 5) {
-                    Some(work) => self.work(*work, inputs, effects)?,
-                    None => continue,
+                    Some(work) if self.ready.is_due(*work) => self.work(*work, inputs, effects)?,
+                    _ => continue,
                 },
             };
             if let Ok(action) = action {

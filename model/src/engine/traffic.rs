@@ -2,6 +2,7 @@
 
 use super::apply::{Done, compare};
 use super::expect::answer;
+use super::ready::{Work, Works};
 use super::{Action, Effect, Engine, Illegal, Inputs, Room};
 use crate::abi::{CommitKind, DropCause, Status};
 use crate::complete::Queue;
@@ -12,6 +13,18 @@ use crate::wire::{Bth, Frame, Psn, Token};
 
 /// Status of the event of a queue pair whose read was refused while it was answered.
 const READ_REFUSED: Status = Status::RemoteInvalidRequest;
+
+/// What a packet or a failed request may bring about.
+const SENT: Works = Works::of(&[Work::Send, Work::Retire]);
+/// What a frame may bring about: an answer, a completed receive, requests that retire or may start.
+const RECEIVED: Works = Works::of(&[
+    Work::Respond,
+    Work::CompleteReceive,
+    Work::Retire,
+    Work::Send,
+]);
+/// What a response may bring about.
+const ANSWERED: Works = Works::of(&[Work::Respond]);
 
 impl Engine {
     pub(super) fn do_send(
@@ -73,7 +86,7 @@ impl Engine {
                 }
             }
         }
-        self.ready.touch(qpn);
+        self.ready.touch(qpn, SENT);
         Ok(Ok(action))
     }
 
@@ -188,7 +201,7 @@ impl Engine {
                 }
             }
         }
-        self.ready.touch(qpn);
+        self.ready.touch(qpn, RECEIVED);
     }
 
     fn take(
@@ -294,7 +307,7 @@ impl Engine {
         if step.fails {
             self.fail_qp(qpn, READ_REFUSED);
         }
-        self.ready.touch(qpn);
+        self.ready.touch(qpn, ANSWERED);
         Ok(Ok(action))
     }
 }
