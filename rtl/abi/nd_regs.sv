@@ -248,22 +248,7 @@ module nd_regs (
         logic CTX_COMMAND;
         logic CTX_STATUS;
         logic QP_STATE;
-        logic CTX_DATA_0;
-        logic CTX_DATA_1;
-        logic CTX_DATA_2;
-        logic CTX_DATA_3;
-        logic CTX_DATA_4;
-        logic CTX_DATA_5;
-        logic CTX_DATA_6;
-        logic CTX_DATA_7;
-        logic CTX_DATA_8;
-        logic CTX_DATA_9;
-        logic CTX_DATA_10;
-        logic CTX_DATA_11;
-        logic CTX_DATA_12;
-        logic CTX_DATA_13;
-        logic CTX_DATA_14;
-        logic CTX_DATA_15;
+        logic CTX_DATA;
         logic DB_SQ;
         logic DB_RQ;
         logic DB_CQ;
@@ -314,22 +299,9 @@ module nd_regs (
         is_external |= cpuif_req_masked & (cpuif_addr == 10'h54) & cpuif_req_is_wr;
         decoded_reg_strb.CTX_STATUS = cpuif_req_masked & (cpuif_addr == 10'h58) & !cpuif_req_is_wr;
         decoded_reg_strb.QP_STATE = cpuif_req_masked & (cpuif_addr == 10'h5c) & !cpuif_req_is_wr;
-        decoded_reg_strb.CTX_DATA_0 = cpuif_req_masked & (cpuif_addr == 10'h80);
-        decoded_reg_strb.CTX_DATA_1 = cpuif_req_masked & (cpuif_addr == 10'h84);
-        decoded_reg_strb.CTX_DATA_2 = cpuif_req_masked & (cpuif_addr == 10'h88);
-        decoded_reg_strb.CTX_DATA_3 = cpuif_req_masked & (cpuif_addr == 10'h8c);
-        decoded_reg_strb.CTX_DATA_4 = cpuif_req_masked & (cpuif_addr == 10'h90);
-        decoded_reg_strb.CTX_DATA_5 = cpuif_req_masked & (cpuif_addr == 10'h94);
-        decoded_reg_strb.CTX_DATA_6 = cpuif_req_masked & (cpuif_addr == 10'h98);
-        decoded_reg_strb.CTX_DATA_7 = cpuif_req_masked & (cpuif_addr == 10'h9c);
-        decoded_reg_strb.CTX_DATA_8 = cpuif_req_masked & (cpuif_addr == 10'ha0);
-        decoded_reg_strb.CTX_DATA_9 = cpuif_req_masked & (cpuif_addr == 10'ha4);
-        decoded_reg_strb.CTX_DATA_10 = cpuif_req_masked & (cpuif_addr == 10'ha8);
-        decoded_reg_strb.CTX_DATA_11 = cpuif_req_masked & (cpuif_addr == 10'hac);
-        decoded_reg_strb.CTX_DATA_12 = cpuif_req_masked & (cpuif_addr == 10'hb0);
-        decoded_reg_strb.CTX_DATA_13 = cpuif_req_masked & (cpuif_addr == 10'hb4);
-        decoded_reg_strb.CTX_DATA_14 = cpuif_req_masked & (cpuif_addr == 10'hb8);
-        decoded_reg_strb.CTX_DATA_15 = cpuif_req_masked & (cpuif_addr == 10'hbc);
+        decoded_reg_strb.CTX_DATA = cpuif_req_masked & (cpuif_addr >= 10'h80) & (cpuif_addr <= 10'h80 + 10'h3f);
+        is_external |= cpuif_req_masked & (cpuif_addr >= 10'h80) & (cpuif_addr <= 10'h80 + 10'h3f);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 10'h80) & (cpuif_addr <= 10'h80 + 10'h3f);
         decoded_reg_strb.DB_SQ = cpuif_req_masked & (cpuif_addr == 10'h100) & cpuif_req_is_wr;
         is_external |= cpuif_req_masked & (cpuif_addr == 10'h100) & cpuif_req_is_wr;
         decoded_reg_strb.DB_RQ = cpuif_req_masked & (cpuif_addr == 10'h104) & cpuif_req_is_wr;
@@ -454,102 +426,6 @@ module nd_regs (
             struct {
                 logic [31:0] next;
                 logic load_next;
-            } data;
-        } CTX_DATA_0;
-        struct {
-            struct {
-                logic [31:0] next;
-                logic load_next;
-            } data;
-        } CTX_DATA_1;
-        struct {
-            struct {
-                logic [31:0] next;
-                logic load_next;
-            } data;
-        } CTX_DATA_2;
-        struct {
-            struct {
-                logic [31:0] next;
-                logic load_next;
-            } data;
-        } CTX_DATA_3;
-        struct {
-            struct {
-                logic [31:0] next;
-                logic load_next;
-            } data;
-        } CTX_DATA_4;
-        struct {
-            struct {
-                logic [31:0] next;
-                logic load_next;
-            } data;
-        } CTX_DATA_5;
-        struct {
-            struct {
-                logic [31:0] next;
-                logic load_next;
-            } data;
-        } CTX_DATA_6;
-        struct {
-            struct {
-                logic [31:0] next;
-                logic load_next;
-            } data;
-        } CTX_DATA_7;
-        struct {
-            struct {
-                logic [31:0] next;
-                logic load_next;
-            } data;
-        } CTX_DATA_8;
-        struct {
-            struct {
-                logic [31:0] next;
-                logic load_next;
-            } data;
-        } CTX_DATA_9;
-        struct {
-            struct {
-                logic [31:0] next;
-                logic load_next;
-            } data;
-        } CTX_DATA_10;
-        struct {
-            struct {
-                logic [31:0] next;
-                logic load_next;
-            } data;
-        } CTX_DATA_11;
-        struct {
-            struct {
-                logic [31:0] next;
-                logic load_next;
-            } data;
-        } CTX_DATA_12;
-        struct {
-            struct {
-                logic [31:0] next;
-                logic load_next;
-            } data;
-        } CTX_DATA_13;
-        struct {
-            struct {
-                logic [31:0] next;
-                logic load_next;
-            } data;
-        } CTX_DATA_14;
-        struct {
-            struct {
-                logic [31:0] next;
-                logic load_next;
-            } data;
-        } CTX_DATA_15;
-        struct {
-            struct {
-                logic [31:0] next;
-                logic load_next;
                 logic incrthreshold;
                 logic overflow;
             } frames;
@@ -626,86 +502,6 @@ module nd_regs (
                 logic [23:0] value;
             } index;
         } CTX_INDEX;
-        struct {
-            struct {
-                logic [31:0] value;
-            } data;
-        } CTX_DATA_0;
-        struct {
-            struct {
-                logic [31:0] value;
-            } data;
-        } CTX_DATA_1;
-        struct {
-            struct {
-                logic [31:0] value;
-            } data;
-        } CTX_DATA_2;
-        struct {
-            struct {
-                logic [31:0] value;
-            } data;
-        } CTX_DATA_3;
-        struct {
-            struct {
-                logic [31:0] value;
-            } data;
-        } CTX_DATA_4;
-        struct {
-            struct {
-                logic [31:0] value;
-            } data;
-        } CTX_DATA_5;
-        struct {
-            struct {
-                logic [31:0] value;
-            } data;
-        } CTX_DATA_6;
-        struct {
-            struct {
-                logic [31:0] value;
-            } data;
-        } CTX_DATA_7;
-        struct {
-            struct {
-                logic [31:0] value;
-            } data;
-        } CTX_DATA_8;
-        struct {
-            struct {
-                logic [31:0] value;
-            } data;
-        } CTX_DATA_9;
-        struct {
-            struct {
-                logic [31:0] value;
-            } data;
-        } CTX_DATA_10;
-        struct {
-            struct {
-                logic [31:0] value;
-            } data;
-        } CTX_DATA_11;
-        struct {
-            struct {
-                logic [31:0] value;
-            } data;
-        } CTX_DATA_12;
-        struct {
-            struct {
-                logic [31:0] value;
-            } data;
-        } CTX_DATA_13;
-        struct {
-            struct {
-                logic [31:0] value;
-            } data;
-        } CTX_DATA_14;
-        struct {
-            struct {
-                logic [31:0] value;
-            } data;
-        } CTX_DATA_15;
         struct {
             struct {
                 logic [31:0] value;
@@ -1001,374 +797,12 @@ module nd_regs (
     assign hwif_out.CTX_COMMAND.req_is_wr = decoded_req_is_wr;
     assign hwif_out.CTX_COMMAND.wr_data = decoded_wr_data;
     assign hwif_out.CTX_COMMAND.wr_biten = decoded_wr_biten;
-    // Field: nd_regs.CTX_DATA_0.data
-    always_comb begin
-        automatic logic [31:0] next_c;
-        automatic logic load_next_c;
-        next_c = field_storage.CTX_DATA_0.data.value;
-        load_next_c = '0;
-        if(decoded_reg_strb.CTX_DATA_0 && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.CTX_DATA_0.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
-            load_next_c = '1;
-        end
-        field_combo.CTX_DATA_0.data.next = next_c;
-        field_combo.CTX_DATA_0.data.load_next = load_next_c;
-    end
-    always_ff @(posedge clk) begin
-        if(rst) begin
-            field_storage.CTX_DATA_0.data.value <= 32'h0;
-        end else begin
-            if(field_combo.CTX_DATA_0.data.load_next) begin
-                field_storage.CTX_DATA_0.data.value <= field_combo.CTX_DATA_0.data.next;
-            end
-        end
-    end
-    assign hwif_out.CTX_DATA_0.data.value = field_storage.CTX_DATA_0.data.value;
-    // Field: nd_regs.CTX_DATA_1.data
-    always_comb begin
-        automatic logic [31:0] next_c;
-        automatic logic load_next_c;
-        next_c = field_storage.CTX_DATA_1.data.value;
-        load_next_c = '0;
-        if(decoded_reg_strb.CTX_DATA_1 && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.CTX_DATA_1.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
-            load_next_c = '1;
-        end
-        field_combo.CTX_DATA_1.data.next = next_c;
-        field_combo.CTX_DATA_1.data.load_next = load_next_c;
-    end
-    always_ff @(posedge clk) begin
-        if(rst) begin
-            field_storage.CTX_DATA_1.data.value <= 32'h0;
-        end else begin
-            if(field_combo.CTX_DATA_1.data.load_next) begin
-                field_storage.CTX_DATA_1.data.value <= field_combo.CTX_DATA_1.data.next;
-            end
-        end
-    end
-    assign hwif_out.CTX_DATA_1.data.value = field_storage.CTX_DATA_1.data.value;
-    // Field: nd_regs.CTX_DATA_2.data
-    always_comb begin
-        automatic logic [31:0] next_c;
-        automatic logic load_next_c;
-        next_c = field_storage.CTX_DATA_2.data.value;
-        load_next_c = '0;
-        if(decoded_reg_strb.CTX_DATA_2 && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.CTX_DATA_2.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
-            load_next_c = '1;
-        end
-        field_combo.CTX_DATA_2.data.next = next_c;
-        field_combo.CTX_DATA_2.data.load_next = load_next_c;
-    end
-    always_ff @(posedge clk) begin
-        if(rst) begin
-            field_storage.CTX_DATA_2.data.value <= 32'h0;
-        end else begin
-            if(field_combo.CTX_DATA_2.data.load_next) begin
-                field_storage.CTX_DATA_2.data.value <= field_combo.CTX_DATA_2.data.next;
-            end
-        end
-    end
-    assign hwif_out.CTX_DATA_2.data.value = field_storage.CTX_DATA_2.data.value;
-    // Field: nd_regs.CTX_DATA_3.data
-    always_comb begin
-        automatic logic [31:0] next_c;
-        automatic logic load_next_c;
-        next_c = field_storage.CTX_DATA_3.data.value;
-        load_next_c = '0;
-        if(decoded_reg_strb.CTX_DATA_3 && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.CTX_DATA_3.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
-            load_next_c = '1;
-        end
-        field_combo.CTX_DATA_3.data.next = next_c;
-        field_combo.CTX_DATA_3.data.load_next = load_next_c;
-    end
-    always_ff @(posedge clk) begin
-        if(rst) begin
-            field_storage.CTX_DATA_3.data.value <= 32'h0;
-        end else begin
-            if(field_combo.CTX_DATA_3.data.load_next) begin
-                field_storage.CTX_DATA_3.data.value <= field_combo.CTX_DATA_3.data.next;
-            end
-        end
-    end
-    assign hwif_out.CTX_DATA_3.data.value = field_storage.CTX_DATA_3.data.value;
-    // Field: nd_regs.CTX_DATA_4.data
-    always_comb begin
-        automatic logic [31:0] next_c;
-        automatic logic load_next_c;
-        next_c = field_storage.CTX_DATA_4.data.value;
-        load_next_c = '0;
-        if(decoded_reg_strb.CTX_DATA_4 && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.CTX_DATA_4.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
-            load_next_c = '1;
-        end
-        field_combo.CTX_DATA_4.data.next = next_c;
-        field_combo.CTX_DATA_4.data.load_next = load_next_c;
-    end
-    always_ff @(posedge clk) begin
-        if(rst) begin
-            field_storage.CTX_DATA_4.data.value <= 32'h0;
-        end else begin
-            if(field_combo.CTX_DATA_4.data.load_next) begin
-                field_storage.CTX_DATA_4.data.value <= field_combo.CTX_DATA_4.data.next;
-            end
-        end
-    end
-    assign hwif_out.CTX_DATA_4.data.value = field_storage.CTX_DATA_4.data.value;
-    // Field: nd_regs.CTX_DATA_5.data
-    always_comb begin
-        automatic logic [31:0] next_c;
-        automatic logic load_next_c;
-        next_c = field_storage.CTX_DATA_5.data.value;
-        load_next_c = '0;
-        if(decoded_reg_strb.CTX_DATA_5 && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.CTX_DATA_5.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
-            load_next_c = '1;
-        end
-        field_combo.CTX_DATA_5.data.next = next_c;
-        field_combo.CTX_DATA_5.data.load_next = load_next_c;
-    end
-    always_ff @(posedge clk) begin
-        if(rst) begin
-            field_storage.CTX_DATA_5.data.value <= 32'h0;
-        end else begin
-            if(field_combo.CTX_DATA_5.data.load_next) begin
-                field_storage.CTX_DATA_5.data.value <= field_combo.CTX_DATA_5.data.next;
-            end
-        end
-    end
-    assign hwif_out.CTX_DATA_5.data.value = field_storage.CTX_DATA_5.data.value;
-    // Field: nd_regs.CTX_DATA_6.data
-    always_comb begin
-        automatic logic [31:0] next_c;
-        automatic logic load_next_c;
-        next_c = field_storage.CTX_DATA_6.data.value;
-        load_next_c = '0;
-        if(decoded_reg_strb.CTX_DATA_6 && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.CTX_DATA_6.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
-            load_next_c = '1;
-        end
-        field_combo.CTX_DATA_6.data.next = next_c;
-        field_combo.CTX_DATA_6.data.load_next = load_next_c;
-    end
-    always_ff @(posedge clk) begin
-        if(rst) begin
-            field_storage.CTX_DATA_6.data.value <= 32'h0;
-        end else begin
-            if(field_combo.CTX_DATA_6.data.load_next) begin
-                field_storage.CTX_DATA_6.data.value <= field_combo.CTX_DATA_6.data.next;
-            end
-        end
-    end
-    assign hwif_out.CTX_DATA_6.data.value = field_storage.CTX_DATA_6.data.value;
-    // Field: nd_regs.CTX_DATA_7.data
-    always_comb begin
-        automatic logic [31:0] next_c;
-        automatic logic load_next_c;
-        next_c = field_storage.CTX_DATA_7.data.value;
-        load_next_c = '0;
-        if(decoded_reg_strb.CTX_DATA_7 && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.CTX_DATA_7.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
-            load_next_c = '1;
-        end
-        field_combo.CTX_DATA_7.data.next = next_c;
-        field_combo.CTX_DATA_7.data.load_next = load_next_c;
-    end
-    always_ff @(posedge clk) begin
-        if(rst) begin
-            field_storage.CTX_DATA_7.data.value <= 32'h0;
-        end else begin
-            if(field_combo.CTX_DATA_7.data.load_next) begin
-                field_storage.CTX_DATA_7.data.value <= field_combo.CTX_DATA_7.data.next;
-            end
-        end
-    end
-    assign hwif_out.CTX_DATA_7.data.value = field_storage.CTX_DATA_7.data.value;
-    // Field: nd_regs.CTX_DATA_8.data
-    always_comb begin
-        automatic logic [31:0] next_c;
-        automatic logic load_next_c;
-        next_c = field_storage.CTX_DATA_8.data.value;
-        load_next_c = '0;
-        if(decoded_reg_strb.CTX_DATA_8 && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.CTX_DATA_8.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
-            load_next_c = '1;
-        end
-        field_combo.CTX_DATA_8.data.next = next_c;
-        field_combo.CTX_DATA_8.data.load_next = load_next_c;
-    end
-    always_ff @(posedge clk) begin
-        if(rst) begin
-            field_storage.CTX_DATA_8.data.value <= 32'h0;
-        end else begin
-            if(field_combo.CTX_DATA_8.data.load_next) begin
-                field_storage.CTX_DATA_8.data.value <= field_combo.CTX_DATA_8.data.next;
-            end
-        end
-    end
-    assign hwif_out.CTX_DATA_8.data.value = field_storage.CTX_DATA_8.data.value;
-    // Field: nd_regs.CTX_DATA_9.data
-    always_comb begin
-        automatic logic [31:0] next_c;
-        automatic logic load_next_c;
-        next_c = field_storage.CTX_DATA_9.data.value;
-        load_next_c = '0;
-        if(decoded_reg_strb.CTX_DATA_9 && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.CTX_DATA_9.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
-            load_next_c = '1;
-        end
-        field_combo.CTX_DATA_9.data.next = next_c;
-        field_combo.CTX_DATA_9.data.load_next = load_next_c;
-    end
-    always_ff @(posedge clk) begin
-        if(rst) begin
-            field_storage.CTX_DATA_9.data.value <= 32'h0;
-        end else begin
-            if(field_combo.CTX_DATA_9.data.load_next) begin
-                field_storage.CTX_DATA_9.data.value <= field_combo.CTX_DATA_9.data.next;
-            end
-        end
-    end
-    assign hwif_out.CTX_DATA_9.data.value = field_storage.CTX_DATA_9.data.value;
-    // Field: nd_regs.CTX_DATA_10.data
-    always_comb begin
-        automatic logic [31:0] next_c;
-        automatic logic load_next_c;
-        next_c = field_storage.CTX_DATA_10.data.value;
-        load_next_c = '0;
-        if(decoded_reg_strb.CTX_DATA_10 && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.CTX_DATA_10.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
-            load_next_c = '1;
-        end
-        field_combo.CTX_DATA_10.data.next = next_c;
-        field_combo.CTX_DATA_10.data.load_next = load_next_c;
-    end
-    always_ff @(posedge clk) begin
-        if(rst) begin
-            field_storage.CTX_DATA_10.data.value <= 32'h0;
-        end else begin
-            if(field_combo.CTX_DATA_10.data.load_next) begin
-                field_storage.CTX_DATA_10.data.value <= field_combo.CTX_DATA_10.data.next;
-            end
-        end
-    end
-    assign hwif_out.CTX_DATA_10.data.value = field_storage.CTX_DATA_10.data.value;
-    // Field: nd_regs.CTX_DATA_11.data
-    always_comb begin
-        automatic logic [31:0] next_c;
-        automatic logic load_next_c;
-        next_c = field_storage.CTX_DATA_11.data.value;
-        load_next_c = '0;
-        if(decoded_reg_strb.CTX_DATA_11 && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.CTX_DATA_11.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
-            load_next_c = '1;
-        end
-        field_combo.CTX_DATA_11.data.next = next_c;
-        field_combo.CTX_DATA_11.data.load_next = load_next_c;
-    end
-    always_ff @(posedge clk) begin
-        if(rst) begin
-            field_storage.CTX_DATA_11.data.value <= 32'h0;
-        end else begin
-            if(field_combo.CTX_DATA_11.data.load_next) begin
-                field_storage.CTX_DATA_11.data.value <= field_combo.CTX_DATA_11.data.next;
-            end
-        end
-    end
-    assign hwif_out.CTX_DATA_11.data.value = field_storage.CTX_DATA_11.data.value;
-    // Field: nd_regs.CTX_DATA_12.data
-    always_comb begin
-        automatic logic [31:0] next_c;
-        automatic logic load_next_c;
-        next_c = field_storage.CTX_DATA_12.data.value;
-        load_next_c = '0;
-        if(decoded_reg_strb.CTX_DATA_12 && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.CTX_DATA_12.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
-            load_next_c = '1;
-        end
-        field_combo.CTX_DATA_12.data.next = next_c;
-        field_combo.CTX_DATA_12.data.load_next = load_next_c;
-    end
-    always_ff @(posedge clk) begin
-        if(rst) begin
-            field_storage.CTX_DATA_12.data.value <= 32'h0;
-        end else begin
-            if(field_combo.CTX_DATA_12.data.load_next) begin
-                field_storage.CTX_DATA_12.data.value <= field_combo.CTX_DATA_12.data.next;
-            end
-        end
-    end
-    assign hwif_out.CTX_DATA_12.data.value = field_storage.CTX_DATA_12.data.value;
-    // Field: nd_regs.CTX_DATA_13.data
-    always_comb begin
-        automatic logic [31:0] next_c;
-        automatic logic load_next_c;
-        next_c = field_storage.CTX_DATA_13.data.value;
-        load_next_c = '0;
-        if(decoded_reg_strb.CTX_DATA_13 && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.CTX_DATA_13.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
-            load_next_c = '1;
-        end
-        field_combo.CTX_DATA_13.data.next = next_c;
-        field_combo.CTX_DATA_13.data.load_next = load_next_c;
-    end
-    always_ff @(posedge clk) begin
-        if(rst) begin
-            field_storage.CTX_DATA_13.data.value <= 32'h0;
-        end else begin
-            if(field_combo.CTX_DATA_13.data.load_next) begin
-                field_storage.CTX_DATA_13.data.value <= field_combo.CTX_DATA_13.data.next;
-            end
-        end
-    end
-    assign hwif_out.CTX_DATA_13.data.value = field_storage.CTX_DATA_13.data.value;
-    // Field: nd_regs.CTX_DATA_14.data
-    always_comb begin
-        automatic logic [31:0] next_c;
-        automatic logic load_next_c;
-        next_c = field_storage.CTX_DATA_14.data.value;
-        load_next_c = '0;
-        if(decoded_reg_strb.CTX_DATA_14 && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.CTX_DATA_14.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
-            load_next_c = '1;
-        end
-        field_combo.CTX_DATA_14.data.next = next_c;
-        field_combo.CTX_DATA_14.data.load_next = load_next_c;
-    end
-    always_ff @(posedge clk) begin
-        if(rst) begin
-            field_storage.CTX_DATA_14.data.value <= 32'h0;
-        end else begin
-            if(field_combo.CTX_DATA_14.data.load_next) begin
-                field_storage.CTX_DATA_14.data.value <= field_combo.CTX_DATA_14.data.next;
-            end
-        end
-    end
-    assign hwif_out.CTX_DATA_14.data.value = field_storage.CTX_DATA_14.data.value;
-    // Field: nd_regs.CTX_DATA_15.data
-    always_comb begin
-        automatic logic [31:0] next_c;
-        automatic logic load_next_c;
-        next_c = field_storage.CTX_DATA_15.data.value;
-        load_next_c = '0;
-        if(decoded_reg_strb.CTX_DATA_15 && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.CTX_DATA_15.data.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
-            load_next_c = '1;
-        end
-        field_combo.CTX_DATA_15.data.next = next_c;
-        field_combo.CTX_DATA_15.data.load_next = load_next_c;
-    end
-    always_ff @(posedge clk) begin
-        if(rst) begin
-            field_storage.CTX_DATA_15.data.value <= 32'h0;
-        end else begin
-            if(field_combo.CTX_DATA_15.data.load_next) begin
-                field_storage.CTX_DATA_15.data.value <= field_combo.CTX_DATA_15.data.next;
-            end
-        end
-    end
-    assign hwif_out.CTX_DATA_15.data.value = field_storage.CTX_DATA_15.data.value;
+    // External region: nd_regs.CTX_DATA
+    assign hwif_out.CTX_DATA.req = decoded_reg_strb.CTX_DATA;
+    assign hwif_out.CTX_DATA.addr = decoded_addr[5:0];
+    assign hwif_out.CTX_DATA.req_is_wr = decoded_req_is_wr;
+    assign hwif_out.CTX_DATA.wr_data = decoded_wr_data;
+    assign hwif_out.CTX_DATA.wr_biten = decoded_wr_biten;
     // External register: nd_regs.DB_SQ
 
     assign hwif_out.DB_SQ.req = decoded_req_is_wr ? decoded_reg_strb.DB_SQ : '0;
@@ -1461,6 +895,7 @@ module nd_regs (
         automatic logic wr_ack;
         wr_ack = '0;
         wr_ack |= hwif_in.CTX_COMMAND.wr_ack;
+        wr_ack |= hwif_in.CTX_DATA.wr_ack;
         wr_ack |= hwif_in.DB_SQ.wr_ack;
         wr_ack |= hwif_in.DB_RQ.wr_ack;
         wr_ack |= hwif_in.DB_CQ.wr_ack;
@@ -1479,6 +914,7 @@ module nd_regs (
     always_comb begin
         automatic logic rd_ack;
         rd_ack = '0;
+        rd_ack |= hwif_in.CTX_DATA.rd_ack;
         rd_ack |= hwif_in.DROP.rd_ack;
         readback_external_rd_ack_c = rd_ack;
     end
@@ -1566,53 +1002,8 @@ module nd_regs (
         if(rd_mux_addr == 10'h5c) begin
             readback_data_var[3:0] = hwif_in.QP_STATE.qp_state.next;
         end
-        if(rd_mux_addr == 10'h80) begin
-            readback_data_var[31:0] = field_storage.CTX_DATA_0.data.value;
-        end
-        if(rd_mux_addr == 10'h84) begin
-            readback_data_var[31:0] = field_storage.CTX_DATA_1.data.value;
-        end
-        if(rd_mux_addr == 10'h88) begin
-            readback_data_var[31:0] = field_storage.CTX_DATA_2.data.value;
-        end
-        if(rd_mux_addr == 10'h8c) begin
-            readback_data_var[31:0] = field_storage.CTX_DATA_3.data.value;
-        end
-        if(rd_mux_addr == 10'h90) begin
-            readback_data_var[31:0] = field_storage.CTX_DATA_4.data.value;
-        end
-        if(rd_mux_addr == 10'h94) begin
-            readback_data_var[31:0] = field_storage.CTX_DATA_5.data.value;
-        end
-        if(rd_mux_addr == 10'h98) begin
-            readback_data_var[31:0] = field_storage.CTX_DATA_6.data.value;
-        end
-        if(rd_mux_addr == 10'h9c) begin
-            readback_data_var[31:0] = field_storage.CTX_DATA_7.data.value;
-        end
-        if(rd_mux_addr == 10'ha0) begin
-            readback_data_var[31:0] = field_storage.CTX_DATA_8.data.value;
-        end
-        if(rd_mux_addr == 10'ha4) begin
-            readback_data_var[31:0] = field_storage.CTX_DATA_9.data.value;
-        end
-        if(rd_mux_addr == 10'ha8) begin
-            readback_data_var[31:0] = field_storage.CTX_DATA_10.data.value;
-        end
-        if(rd_mux_addr == 10'hac) begin
-            readback_data_var[31:0] = field_storage.CTX_DATA_11.data.value;
-        end
-        if(rd_mux_addr == 10'hb0) begin
-            readback_data_var[31:0] = field_storage.CTX_DATA_12.data.value;
-        end
-        if(rd_mux_addr == 10'hb4) begin
-            readback_data_var[31:0] = field_storage.CTX_DATA_13.data.value;
-        end
-        if(rd_mux_addr == 10'hb8) begin
-            readback_data_var[31:0] = field_storage.CTX_DATA_14.data.value;
-        end
-        if(rd_mux_addr == 10'hbc) begin
-            readback_data_var[31:0] = field_storage.CTX_DATA_15.data.value;
+        if((rd_mux_addr >= 10'h80) && (rd_mux_addr <= 10'h80 + 10'h3f)) begin
+            readback_data_var = hwif_in.CTX_DATA.rd_data;
         end
         if((rd_mux_addr >= 10'h200) && (rd_mux_addr <= 10'h200 + 10'h7f)) begin
             readback_data_var = hwif_in.DROP.rd_data;

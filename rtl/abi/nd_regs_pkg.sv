@@ -73,6 +73,12 @@ package nd_regs_pkg;
     } nd_regs__QP_STATE__in_t;
 
     typedef struct {
+        logic rd_ack;
+        logic [31:0] rd_data;
+        logic wr_ack;
+    } nd_regs__CTX_DATA__external__in_t;
+
+    typedef struct {
         logic wr_ack;
     } nd_regs__DB_SQ__external__in_t;
 
@@ -149,6 +155,7 @@ package nd_regs_pkg;
         nd_regs__CTX_COMMAND__external__in_t CTX_COMMAND;
         nd_regs__CTX_STATUS__in_t CTX_STATUS;
         nd_regs__QP_STATE__in_t QP_STATE;
+        nd_regs__CTX_DATA__external__in_t CTX_DATA;
         nd_regs__DB_SQ__external__in_t DB_SQ;
         nd_regs__DB_RQ__external__in_t DB_RQ;
         nd_regs__DB_CQ__external__in_t DB_CQ;
@@ -248,12 +255,12 @@ package nd_regs_pkg;
     } nd_regs__CTX_COMMAND__external__out_t;
 
     typedef struct {
-        logic [31:0] value;
-    } nd_regs__ctx_data_t__data__out_t;
-
-    typedef struct {
-        nd_regs__ctx_data_t__data__out_t data;
-    } nd_regs__ctx_data_t__out_t;
+        logic req;
+        logic [5:0] addr;
+        logic req_is_wr;
+        logic [31:0] wr_data;
+        logic [31:0] wr_biten;
+    } nd_regs__CTX_DATA__external__out_t;
 
     typedef struct packed {
         logic [15:0] queue_number;
@@ -326,22 +333,7 @@ package nd_regs_pkg;
         nd_regs__ipv6_t__out_t IPV6_3;
         nd_regs__CTX_INDEX__out_t CTX_INDEX;
         nd_regs__CTX_COMMAND__external__out_t CTX_COMMAND;
-        nd_regs__ctx_data_t__out_t CTX_DATA_0;
-        nd_regs__ctx_data_t__out_t CTX_DATA_1;
-        nd_regs__ctx_data_t__out_t CTX_DATA_2;
-        nd_regs__ctx_data_t__out_t CTX_DATA_3;
-        nd_regs__ctx_data_t__out_t CTX_DATA_4;
-        nd_regs__ctx_data_t__out_t CTX_DATA_5;
-        nd_regs__ctx_data_t__out_t CTX_DATA_6;
-        nd_regs__ctx_data_t__out_t CTX_DATA_7;
-        nd_regs__ctx_data_t__out_t CTX_DATA_8;
-        nd_regs__ctx_data_t__out_t CTX_DATA_9;
-        nd_regs__ctx_data_t__out_t CTX_DATA_10;
-        nd_regs__ctx_data_t__out_t CTX_DATA_11;
-        nd_regs__ctx_data_t__out_t CTX_DATA_12;
-        nd_regs__ctx_data_t__out_t CTX_DATA_13;
-        nd_regs__ctx_data_t__out_t CTX_DATA_14;
-        nd_regs__ctx_data_t__out_t CTX_DATA_15;
+        nd_regs__CTX_DATA__external__out_t CTX_DATA;
         nd_regs__DB_SQ__external__out_t DB_SQ;
         nd_regs__DB_RQ__external__out_t DB_RQ;
         nd_regs__DB_CQ__external__out_t DB_CQ;

@@ -45,20 +45,23 @@ module nd_dma_complete
   localparam int unsigned LaneBits   = $clog2(Lanes);
   localparam int unsigned EntryBeats = DataWidth < 256 ? 256 / DataWidth : 1;
   localparam int unsigned EventBeats = DataWidth < 128 ? 128 / DataWidth : 1;
+  localparam int unsigned KeptWidth  = DataWidth < 256 ? DataWidth : 256;
 
   typedef struct packed {
-    logic         is_event;
-    logic [1:0]   place;  // address in units of 16 bytes
-    logic [255:0] data;
-  } job_t;
+    logic                 last;
+    logic                 is_event;
+    logic [1:0]           place;  // address in units of 16 bytes
+    logic [KeptWidth-1:0] data;
+  } beat_t;
 
-  // ---- what is next: an entry, or an event ---------------------------------------------------
+  // ---- what is next: a beat of the entry, or of the event ------------------------------------
 
-  logic  entry_done_q, entry_done_d;  // the entry of the record at the port is on its way
-  logic  is_entry, is_event, fire, job_room, open_room;
-  eqe_t  event_entry;
-  job_t  job_in, job;
-  logic  job_valid, job_pop;
+  logic         entry_done_q, entry_done_d;  // the entry of the record at the port is on its way
+  logic [1:0]   beat_q, beat_d;              // beats of the present part so far
+  logic         is_entry, is_event, first, start, push, beat_room, open_room;
+  eqe_t         event_entry;
+  logic [255:0] part;
+  beat_t        beat_in, beat;
 
   idx_t  index_q, index_d;        // next event
   idx_t  slot, lap;
@@ -68,11 +71,16 @@ module nd_dma_complete
   idx_t  answered_q, answered_d;  // events that were answered
   logic  irq_q;
 
+  // A part's first beat goes with its burst.
   assign is_entry    = cpl.has_entry && !entry_done_q;
   assign is_event    = !is_entry && cpl.has_event;
-  assign burst_valid = cpl_valid && job_room && open_room && (is_entry || (is_event && fresh_q));
-  assign fire        = burst_valid && burst_ready;
-  assign cpl_ready   = is_entry ? fire && !cpl.has_event : fire || !is_event;
+  assign first       = beat_q == 2'd0;
+  assign burst_valid = cpl_valid && first && beat_room && open_room
+                       && (is_entry || (is_event && fresh_q));
+  assign start       = burst_valid && burst_ready;
+  assign push        = first ? start : beat_room;
+  assign cpl_ready   = is_entry || is_event ? push && beat_in.last && !(is_entry && cpl.has_event)
+                                            : 1'b1;
   assign burst_len   = is_entry ? 8'(EntryBeats - 1) : 8'(EventBeats - 1);
   assign lap         = index_q >> eq_log;
   assign slot        = index_q & ~(16'hFFFF << eq_log);
@@ -83,30 +91,38 @@ module nd_dma_complete
     event_entry.number = cpl.number;
     event_entry.code   = cpl.code;
     event_entry.kind   = cpl.kind;
+    part               = is_entry ? cpl.entry : {2{event_entry}};
     burst_addr         = is_entry ? cpl.addr : event_addr_q;
-    job_in.is_event    = !is_entry;
-    job_in.place       = burst_addr[5:4];
-    job_in.data        = is_entry ? cpl.entry : {2{event_entry}};
+    beat_in.last       = beat_q == (is_entry ? 2'(EntryBeats - 1) : 2'(EventBeats - 1));
+    beat_in.is_event   = is_event;
+    beat_in.place      = burst_addr[5:4];
+    beat_in.data       = KeptWidth'(part >> (10'(beat_q) << $clog2(KeptWidth)));
     burst_addr[LaneBits-1:0] = '0;
   end
 
   always_comb begin
     entry_done_d = entry_done_q;
+    beat_d       = beat_q;
     index_d      = index_q;
-    if (fire) entry_done_d = is_entry && cpl.has_event;
-    if (fire && is_event) index_d = index_q + 16'd1;
+    if (push) begin
+      beat_d = beat_in.last ? '0 : beat_q + 2'd1;
+      if (beat_in.last) entry_done_d = is_entry && cpl.has_event;
+    end
+    if (start && is_event) index_d = index_q + 16'd1;
   end
 
   always_ff @(posedge clk) begin
     entry_done_q <= entry_done_d;
+    beat_q       <= beat_d;
     index_q      <= index_d;
     answered_q   <= answered_d;
     event_addr_q <= eq_base + {44'd0, slot, 4'd0};
-    phase_q      <= !lap[0];
-    fresh_q      <= !(fire && is_event);
+    fresh_q      <= !(is_event && (start || !first));
     irq_q        <= answered_q != eq_ci;
+    if (first) phase_q <= !lap[0];
     if (rst) begin
       entry_done_q <= 1'b0;
+      beat_q       <= '0;
       index_q      <= '0;
       answered_q   <= '0;
       fresh_q      <= 1'b0;
@@ -116,21 +132,18 @@ module nd_dma_complete
 
   // ---- data ----------------------------------------------------------------------------------
 
-  logic [2:0] job_count;
-  logic [1:0] beat_q, beat_d;
+  logic [2:0] beat_count;
   logic       unused;
 
-  nd_fifo #(.T(job_t), .Depth(4)) u_jobs (
-    .clk, .rst, .in_valid(fire), .in_ready(job_room), .in_data(job_in),
-    .out_valid(job_valid), .out_ready(job_pop), .out_data(job), .count(job_count)
+  nd_fifo #(.T(beat_t), .Depth(4)) u_beats (
+    .clk, .rst, .in_valid(push), .in_ready(beat_room), .in_data(beat_in),
+    .out_valid(w_valid), .out_ready(w_ready), .out_data(beat), .count(beat_count)
   );
 
-  assign w_valid = job_valid;
-  assign w_last  = beat_q == (job.is_event ? 2'(EventBeats - 1) : 2'(EntryBeats - 1));
-  assign job_pop = w_ready && w_last;
+  assign w_last = beat.last;
 
   if (DataWidth <= 128) begin : g_narrow
-    assign w_data = DataWidth'(job.data >> (9'(beat_q) << $clog2(DataWidth)));
+    assign w_data = beat.data;
     assign w_strb = '1;
   end else begin : g_wide
     // Parts of 16 bytes: an entry covers two of them, an event one.
@@ -138,20 +151,10 @@ module nd_dma_complete
     localparam logic [1:0]  Mask  = 2'(Parts - 1);
     always_comb begin
       for (int unsigned i = 0; i < Parts; i++) begin
-        w_data[128*i +: 128] = job.data[128*(i%2) +: 128];
-        w_strb[16*i +: 16]   = {16{((2'(i) ^ job.place) & Mask & {1'b1, job.is_event}) == '0}};
+        w_data[128*i +: 128] = beat.data[128*(i%2) +: 128];
+        w_strb[16*i +: 16]   = {16{((2'(i) ^ beat.place) & Mask & {1'b1, beat.is_event}) == '0}};
       end
     end
-  end
-
-  always_comb begin
-    beat_d = beat_q;
-    if (w_valid && w_ready) beat_d = w_last ? '0 : beat_q + 2'd1;
-  end
-
-  always_ff @(posedge clk) begin
-    beat_q <= beat_d;
-    if (rst) beat_q <= '0;
   end
 
   // ---- answers -------------------------------------------------------------------------------
@@ -160,11 +163,11 @@ module nd_dma_complete
   logic [$clog2(Outstanding):0] open_count;
 
   nd_fifo #(.T(logic), .Depth(Outstanding)) u_open (
-    .clk, .rst, .in_valid(fire), .in_ready(open_room), .in_data(is_event),
+    .clk, .rst, .in_valid(start), .in_ready(open_room), .in_data(is_event),
     .out_valid(open_valid), .out_ready(answered), .out_data(open_event), .count(open_count)
   );
 
   assign answered_d = answered_q + 16'(answered && open_event);
   assign irq        = irq_q;
-  assign unused     = ^{job_count, open_count, open_valid, job.place, lap[15:1]};
+  assign unused     = ^{beat_count, open_count, open_valid, beat.place, beat.is_event, lap[15:1]};
 endmodule

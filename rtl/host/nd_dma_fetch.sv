@@ -1,6 +1,6 @@
 // Fetch of queue entries: one client of the DMA reader.
 //
-// A request becomes one burst. Its beats are joined into 64-byte units, each handed out in one clock,
+// A request becomes one burst; it is taken into a register, one every other clock. Its beats are joined into 64-byte units, each handed out in one clock,
 // the one after its last beat. `error` is set from the unit of a bus error to the end of the request.
 module nd_dma_fetch
   import nd_pkg::*;
@@ -43,17 +43,19 @@ module nd_dma_fetch
   logic  meta_ready, meta_valid, meta_pop;
   logic  unused;
 
+  logic       req_valid_q, req_valid_d;
+  fetch_req_t req_q, req_d;
   logic [3:0] beat_q, beat_d;    // beats of the unit so far
   logic [1:0] unit_q, unit_d;
   logic       error_q, error_d;  // an earlier beat of the request failed
   logic       rsp_valid_q, rsp_valid_d;
   fetch_rsp_t rsp_q, rsp_d;
 
-  assign burst_valid = req_valid && meta_ready;
-  assign req_ready   = burst_ready && meta_ready;
-  assign burst_addr  = req.addr;
-  assign burst_len   = 8'(8'(req.units) << $clog2(UnitBeats)) - 8'd1;
-  assign meta_in     = '{tag: req.tag, last_unit: 2'(req.units - 3'd1)};
+  assign req_ready   = !req_valid_q;
+  assign burst_valid = req_valid_q && meta_ready;
+  assign burst_addr  = req_q.addr;
+  assign burst_len   = 8'(8'(req_q.units) << $clog2(UnitBeats)) - 8'd1;
+  assign meta_in     = '{tag: req_q.tag, last_unit: 2'(req_q.units - 3'd1)};
   assign rsp_valid   = rsp_valid_q;
   assign rsp         = rsp_q;
 
@@ -62,9 +64,18 @@ module nd_dma_fetch
 
   nd_fifo #(.T(meta_t), .Depth(Outstanding)) u_meta (
     .clk, .rst,
-    .in_valid(req_valid && req_ready), .in_ready(meta_ready), .in_data(meta_in),
+    .in_valid(burst_valid && burst_ready), .in_ready(meta_ready), .in_data(meta_in),
     .out_valid(meta_valid), .out_ready(meta_pop), .out_data(meta), .count(meta_count)
   );
+
+  always_comb begin
+    req_valid_d = req_valid_q && !(burst_valid && burst_ready);
+    req_d       = req_q;
+    if (!req_valid_q) begin
+      req_valid_d = req_valid;
+      req_d       = req;
+    end
+  end
 
   always_comb begin
     beat_d      = beat_q;
@@ -95,12 +106,15 @@ module nd_dma_fetch
   end
 
   always_ff @(posedge clk) begin
+    req_valid_q <= req_valid_d;
+    req_q       <= req_d;
     beat_q      <= beat_d;
     unit_q      <= unit_d;
     error_q     <= error_d;
     rsp_valid_q <= rsp_valid_d;
     rsp_q       <= rsp_d;
     if (rst) begin
+      req_valid_q <= 1'b0;
       beat_q      <= '0;
       unit_q      <= '0;
       error_q     <= 1'b0;

@@ -67,17 +67,17 @@ module nd_dma_gather
 
   // ---- bursts --------------------------------------------------------------------------------
 
-  logic  take, meta_room, cut_ready, cut_valid, issue;
-  free_t free_q, free_d;  // beats of the buffer that no burst has reserved
+  logic       take, meta_room, cut_ready, issue;
+  logic [7:0] next_len;
+  free_t      free_q, free_d;  // beats of the buffer that no burst has reserved
 
   assign chunk_ready = cut_ready && meta_room;
   assign take        = chunk_valid && chunk_ready;
-  assign burst_valid = cut_valid && free_q > free_t'(burst_len);
-  assign issue       = burst_valid && burst_ready;
 
   nd_dma_burst #(.DataWidth(DataWidth)) u_burst (
     .clk, .rst, .chunk_valid(take), .chunk_ready(cut_ready), .chunk,
-    .burst_valid(cut_valid), .burst_ready(issue), .burst_addr, .burst_len
+    .next_len, .allow(free_q > free_t'(next_len)), .issue,
+    .burst_valid, .burst_ready, .burst_addr, .burst_len
   );
 
   // ---- beats of the answer, and which of their bytes count -----------------------------------
@@ -124,7 +124,7 @@ module nd_dma_gather
   assign frame_done = low_valid_q && low_ready && low_last_q;
 
   always_comb begin
-    free_d      = free_q + free_t'(use_beat) - (issue ? free_t'(burst_len) + free_t'(1) : '0);
+    free_d      = free_q + free_t'(use_beat) - (issue ? free_t'(next_len) + free_t'(1) : '0);
     low_valid_d = low_valid_q;
     low_data_d  = low_data_q;
     low_bytes_d = low_bytes_q;

@@ -12,7 +12,7 @@ module nd_dma_scatter
   parameter int unsigned Jobs = 16,
   // posts that wait for answers, a power of two
   parameter int unsigned Posts = 16,
-  // bursts that may be unanswered, at most 128
+  // bursts that may be unanswered, 8 to 128
   parameter int unsigned Outstanding = 64,
   localparam int unsigned Lanes = DataWidth / 8
 ) (
@@ -45,15 +45,15 @@ module nd_dma_scatter
 
   input  logic                 answered
 );
-  if (Outstanding < 2 || Outstanding > 128) begin : g_check
-    $error("%m: Outstanding must be 2 to 128");
+  if (Outstanding < 8 || Outstanding > 128) begin : g_check
+    $error("%m: Outstanding must be 8 to 128");
   end
 
   localparam int unsigned LaneBits = $clog2(Lanes);
   typedef logic [LaneBits-1:0] lane_t;
 
-  // Bursts counted modulo 1024. All counts that are compared lie less than 512 apart: a chunk waits when
-  // `Outstanding` bursts are unanswered, or when the oldest post is more than `Oldest` bursts old.
+  // Bursts counted modulo 1024. All counts that are compared lie less than 512 apart: chunks wait when
+  // about `Outstanding` bursts are unanswered, or when the oldest post is more than `Oldest` bursts old.
   localparam int unsigned Oldest = 256;
   typedef logic [9:0] count_t;
   count_t planned_q, planned_d;  // bursts of all chunks taken
@@ -74,6 +74,7 @@ module nd_dma_scatter
     logic [BodyWidth-1:0] body;
   } waiting_t;
 
+  logic     calm_q, calm_d;
   logic     is_chunk, is_next, is_post, chunk_allowed;
   logic     cut_ready, job_room, post_room;
   count_t   unanswered, age, missing;
@@ -83,10 +84,12 @@ module nd_dma_scatter
   waiting_t waiting_in, waiting;
   logic     waiting_valid, placed;
 
+  logic [7:0]             next_len;
+  logic                   issue;
   logic [$clog2(Jobs):0]  job_count;
   logic [$clog2(Posts):0] post_count;
   logic                   unused;
-  assign unused = ^{job_count, post_count, last_beat[7:0]};
+  assign unused = ^{job_count, post_count, last_beat[7:0], next_len, issue};
 
   // ---- operations ----------------------------------------------------------------------------
 
@@ -96,8 +99,11 @@ module nd_dma_scatter
 
   assign unanswered    = planned_q - done_q;
   assign age           = planned_q - waiting.after;
-  assign chunk_allowed = cut_ready && job_room && unanswered < count_t'(Outstanding - 1)
-                         && !(waiting_valid && age > count_t'(Oldest));
+  assign chunk_allowed = cut_ready && job_room && calm_q;
+
+  // One clock late: the chunk before and this one add at most four.
+  assign calm_d = unanswered < count_t'(Outstanding - 3)
+                  && !(waiting_valid && age > count_t'(Oldest));
 
   // Two bursts if the chunk has more than 256 beats: only with the narrowest bus.
   assign last_beat = 9'((scatter.chunk.len + len_t'(lane_t'(scatter.chunk.addr)) - 13'd1)
@@ -121,15 +127,18 @@ module nd_dma_scatter
   always_ff @(posedge clk) begin
     planned_q <= planned_d;
     done_q    <= done_d;
+    calm_q    <= calm_d;
     if (rst) begin
       planned_q <= '0;
       done_q    <= '0;
+      calm_q    <= 1'b0;
     end
   end
 
   nd_dma_burst #(.DataWidth(DataWidth)) u_burst (
     .clk, .rst, .chunk_valid(is_chunk && chunk_allowed), .chunk_ready(cut_ready),
-    .chunk(scatter.chunk), .burst_valid, .burst_ready, .burst_addr, .burst_len
+    .chunk(scatter.chunk), .next_len, .allow(1'b1), .issue,
+    .burst_valid, .burst_ready, .burst_addr, .burst_len
   );
 
   // ---- data ----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ module nd_dma_write
 #(
   // bits of a beat
   parameter int unsigned DataWidth = 64,
-  // bursts of scatter that may be unanswered, at most 128
+  // bursts of scatter that may be unanswered, 8 to 128
   parameter int unsigned ScatterOutstanding = 64,
   // bursts of completion that may be unanswered, a power of two
   parameter int unsigned CompleteOutstanding = 64,

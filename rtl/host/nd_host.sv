@@ -24,7 +24,7 @@ module nd_host
   parameter int unsigned GatherBeats = 512,
   // gather chunks under way, a power of two
   parameter int unsigned GatherOutstanding = 16,
-  // payload bursts that may be unanswered, at most 128
+  // payload bursts that may be unanswered, 8 to 128
   parameter int unsigned ScatterOutstanding = 64,
   // completion and event bursts that may be unanswered, a power of two
   parameter int unsigned CompleteOutstanding = 64,

@@ -121,6 +121,8 @@ module nd_host_regs
     logic rq;
     logic cq;
     logic ctx;
+    logic stage_read;
+    logic stage_write;
     logic drop_read;
     logic drop_write;
   } waiting_t;
@@ -136,6 +138,8 @@ module nd_host_regs
     rq: waiting_q.rq && rq_room,
     cq: waiting_q.cq && cq_room,
     ctx: waiting_q.ctx && ctx_wr_ready,
+    stage_read: waiting_q.stage_read,
+    stage_write: waiting_q.stage_write,
     drop_read: waiting_q.drop_read && drop_done,
     drop_write: waiting_q.drop_write
   };
@@ -179,6 +183,10 @@ module nd_host_regs
       table_d       = table_e'(regs.CTX_COMMAND.wr_data.table_id);
       pages_d       = regs.CTX_COMMAND.wr_data.pages;
     end
+    if (regs.CTX_DATA.req) begin
+      waiting_d.stage_read  = !regs.CTX_DATA.req_is_wr;
+      waiting_d.stage_write = regs.CTX_DATA.req_is_wr;
+    end
     if (regs.DROP.req) begin
       waiting_d.drop_read  = !regs.DROP.req_is_wr;
       waiting_d.drop_write = regs.DROP.req_is_wr;
@@ -212,21 +220,44 @@ module nd_host_regs
 
   // ---- table window --------------------------------------------------------------------------
 
-  logic [511:0] staged;
-  assign staged = {
-    regs.CTX_DATA_15.data.value, regs.CTX_DATA_14.data.value,
-    regs.CTX_DATA_13.data.value, regs.CTX_DATA_12.data.value,
-    regs.CTX_DATA_11.data.value, regs.CTX_DATA_10.data.value,
-    regs.CTX_DATA_9.data.value, regs.CTX_DATA_8.data.value,
-    regs.CTX_DATA_7.data.value, regs.CTX_DATA_6.data.value,
-    regs.CTX_DATA_5.data.value, regs.CTX_DATA_4.data.value,
-    regs.CTX_DATA_3.data.value, regs.CTX_DATA_2.data.value,
-    regs.CTX_DATA_1.data.value, regs.CTX_DATA_0.data.value
-  };
+  // The staged entry, all words at hand; a copy for software to read lies in a memory, in which
+  // words not written since reset do not count.
+  logic [511:0] staged_q;
+  logic [15:0]  staged_used_q, staged_used_d;
+  logic         stage_valid_q;
+  logic [31:0]  stage_word;
+  logic         stage;
+  logic [3:0]   stage_index;
+
+  assign stage       = regs.CTX_DATA.req && regs.CTX_DATA.req_is_wr;
+  assign stage_index = regs.CTX_DATA.addr[5:2];
+
+  nd_ram #(.T(logic [31:0]), .Depth(16)) u_staged (
+    .clk, .we(stage), .waddr(stage_index), .wdata(regs.CTX_DATA.wr_data),
+    .raddr(stage_index), .rdata(stage_word)
+  );
+
+  always_comb begin
+    staged_used_d = staged_used_q;
+    if (stage) staged_used_d[stage_index] = 1'b1;
+  end
+
+  for (genvar i = 0; i < 16; i++) begin : g_staged
+    always_ff @(posedge clk) begin
+      if (stage && stage_index == 4'(i)) staged_q[32*i +: 32] <= regs.CTX_DATA.wr_data;
+      if (rst) staged_q[32*i +: 32] <= '0;
+    end
+  end
+
+  always_ff @(posedge clk) begin
+    staged_used_q <= staged_used_d;
+    stage_valid_q <= staged_used_q[stage_index];
+    if (rst) staged_used_q <= '0;
+  end
 
   assign ctx_wr_valid = waiting_q.ctx;
   assign ctx_wr = '{
-    table_id: table_q, count: pages_q, index: regs.CTX_INDEX.index.value, data: staged
+    table_id: table_q, count: pages_q, index: regs.CTX_INDEX.index.value, data: staged_q
   };
   assign qp_query = regs.CTX_INDEX.index.value[QpWidth-1:0];
 
@@ -263,6 +294,9 @@ module nd_host_regs
     regs_in.DB_RQ.wr_ack          = done.rq;
     regs_in.DB_CQ.wr_ack          = done.cq && !doorbell_q.is_arm;
     regs_in.DB_ARM.wr_ack         = done.cq && doorbell_q.is_arm;
+    regs_in.CTX_DATA.rd_ack       = done.stage_read;
+    regs_in.CTX_DATA.rd_data      = stage_valid_q ? stage_word : '0;
+    regs_in.CTX_DATA.wr_ack       = done.stage_write;
     regs_in.DROP.rd_ack           = done.drop_read;
     regs_in.DROP.rd_data          = drop_count;
     regs_in.DROP.wr_ack           = done.drop_write;
@@ -281,6 +315,7 @@ module nd_host_regs
     regs.DB_RQ.wr_biten, regs.DB_CQ.req_is_wr, regs.DB_CQ.wr_biten, regs.DB_ARM.req_is_wr,
     regs.DB_ARM.wr_biten, regs.CTX_COMMAND.req_is_wr, regs.CTX_COMMAND.wr_biten,
     regs.CTX_COMMAND.wr_data._reserved_31_8, regs.DROP.addr[1:0], regs.DROP.wr_data,
-    regs.DROP.wr_biten
+    regs.DROP.wr_biten,
+    regs.CTX_DATA.addr[1:0], regs.CTX_DATA.wr_biten
   };
 endmodule
