@@ -3,7 +3,6 @@
 
 #include "verilated/include/runtime.h"
 
-#include <cstdint>
 #include <memory>
 
 namespace tandem {
@@ -13,7 +12,7 @@ struct PortsOut;
 
 std::unique_ptr<verilated_rt::Model> new_fast(std::unique_ptr<verilated_rt::Context> context);
 bool step_fast(verilated_rt::Model& model, const PortsIn& in, PortsOut& out) noexcept;
-double bare_loop(verilated_rt::Model& model, std::uint64_t clocks) noexcept;
+double replay(verilated_rt::Model& model, rust::Slice<const PortsIn> inputs) noexcept;
 #ifdef TANDEM_DEBUG
 std::unique_ptr<verilated_rt::Model> new_debug(std::unique_ptr<verilated_rt::Context> context);
 bool step_debug(verilated_rt::Model& model, const PortsIn& in, PortsOut& out) noexcept;

@@ -78,9 +78,11 @@ impl Simulation {
         }
     }
 
-    /// Seconds that `clocks` clocks of the fast engine take in a loop of C++, its ports idle.
-    pub fn bare_loop(&mut self, clocks: u64) -> f64 {
-        ffi::bare_loop(self.model.pin_mut(), clocks)
+    /// Seconds that the fast engine takes for these inputs, one a clock, in a loop of C++ without a bench.
+    pub fn replay(&mut self, inputs: &[PortsIn]) -> Result<f64, verilated::Error> {
+        let seconds = ffi::replay(self.model.pin_mut(), inputs);
+        self.model.check()?;
+        Ok(seconds)
     }
 
     /// The model, for coverage data, waves, save and restore.

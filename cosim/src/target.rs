@@ -29,6 +29,8 @@ pub struct Options {
     pub wave: Option<std::path::PathBuf>,
     /// Host memory at most, in bytes.
     pub memory: usize,
+    /// Whether to keep all inputs, for [`Simulation::replay`].
+    pub keep_inputs: bool,
 }
 
 impl Default for Options {
@@ -41,6 +43,7 @@ impl Default for Options {
             build: Build::Fast,
             wave: None,
             memory: 256 << 20,
+            keep_inputs: false,
         }
     }
 }
@@ -59,6 +62,7 @@ pub struct RtlTarget {
     simulation: Simulation,
     inputs: PortsIn,
     outputs: PortsOut,
+    kept: Option<Vec<PortsIn>>,
     cycle: u64,
     active: u64,
     memory: HostMemory,
@@ -99,6 +103,7 @@ impl RtlTarget {
                 ..PortsIn::default()
             },
             outputs: PortsOut::default(),
+            kept: options.keep_inputs.then(Vec::new),
             cycle: 0,
             active: 0,
             lite: LiteMaster::default(),
@@ -134,12 +139,20 @@ impl RtlTarget {
         self.summary.as_ref()
     }
 
+    /// All inputs so far, if they are kept.
+    pub fn kept_inputs(&self) -> &[PortsIn] {
+        self.kept.as_deref().unwrap_or_default()
+    }
+
     /// The node's memory.
     pub fn memory(&self) -> &HostMemory {
         &self.memory
     }
 
     fn step(&mut self, next: &PortsIn) -> Result<(), HalError> {
+        if let Some(kept) = &mut self.kept {
+            kept.push(*next);
+        }
         let result = self.simulation.step(next, &mut self.outputs);
         self.cycle += 1;
         result.map_err(|error| self.stop(format!("cycle {}: {error}", self.cycle)))
