@@ -9,7 +9,8 @@ use crate::engine::{
 };
 use crate::hal::{Hal, HalError, Target};
 
-/// How the next action is chosen among the enabled ones.
+/// How the next action is chosen among the enabled ones. All of them let frames wait for receive
+/// doorbells: without retransmission a send that meets no receive ends its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheduler {
     /// Rooms and queue pairs take turns.
@@ -184,6 +185,15 @@ impl ModelTarget {
                 action: Action::new(CommitKind::None, 0),
                 source,
             })?;
+        let rung = |action: &Action| action.kind == CommitKind::RqDoorbell;
+        if self.enabled.iter().any(rung) {
+            self.enabled.retain(|action| {
+                !matches!(
+                    action.kind,
+                    CommitKind::RxDrop | CommitKind::RxRequest | CommitKind::RxResponse
+                )
+            });
+        }
         if self.enabled.is_empty() {
             return Ok(None);
         }

@@ -9,7 +9,8 @@ use crate::complete::Queue;
 const TURNS: usize = 5 + Work::ALL.len();
 
 impl Engine {
-    /// Executes one action of a fair choice: rooms and queue pairs take turns. Cheaper than
+    /// Executes one action of a fair choice: rooms and queue pairs take turns, but frames wait for
+    /// receive doorbells, so that no send meets a receive that was rung for (an RNR NAK). Cheaper than
     /// [`Engine::enabled`] and [`Engine::apply`], since it looks only where something may have become
     /// enabled. `None` if no action is legal.
     ///
@@ -28,7 +29,9 @@ impl Engine {
                 1 => self.do_sq_doorbell(None)?,
                 2 => self.do_rq_doorbell(None)?,
                 3 => self.do_cq_doorbell(None, effects)?,
-                4 if self.may_take_frames() => self.do_frame(None, inputs, effects)?,
+                4 if self.may_take_frames() && self.host.rq_doorbells.is_empty() => {
+                    self.do_frame(None, inputs, effects)?
+                }
                 4 => continue,
                 _ => match Work::ALL.get(turn - 5) {
                     Some(work) if self.ready.is_due(*work) => self.work(*work, inputs, effects)?,
