@@ -171,6 +171,31 @@ impl ModelTarget {
         }
     }
 
+    /// All actions that are enabled now.
+    ///
+    /// # Errors
+    /// If the engine would read memory that does not exist.
+    pub fn enabled(&mut self) -> Result<Vec<Action>, InputError> {
+        let mut all = Vec::new();
+        self.engine.enabled(&mut self.memory, &mut all)?;
+        Ok(all)
+    }
+
+    /// Performs one action of the caller's choice.
+    ///
+    /// # Errors
+    /// [`Illegal`] if it is not enabled; nothing has changed then. A write to memory that does not
+    /// exist stops the target.
+    pub fn apply(&mut self, action: &Action) -> Result<(), Illegal> {
+        self.engine
+            .apply(action, &mut self.memory, &mut self.effects)?;
+        self.actions += 1;
+        self.last = Some(*action);
+        // A failure is kept, and told at the next step.
+        let _ = self.carry_out();
+        Ok(())
+    }
+
     fn stop(&mut self, why: String) -> HalError {
         self.stopped = Some(why.clone());
         HalError::Stopped(why)
