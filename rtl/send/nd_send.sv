@@ -104,7 +104,7 @@ module nd_send
   logic                  next_psn_live;
   logic [1:0]            more_unit;
   logic [511:0]          head, more;
-  logic [NumQp-1:0][Prefetch-1:0] filled;
+  logic [NumQp-1:0]      filled;
   logic [SentBits-1:0]   sent_slot;
   qp_t                   posted_qp, emitting_qp, look_qp, retire_qp, retired_qp, fetch_qp;
   idx_t [1:0]            producer;
@@ -133,7 +133,7 @@ module nd_send
     .producer_addr(fetch_qp), .producer(producer[0]),
     .cfg_addr(send_cfg_addr[0]), .cfg(send_cfg[0]), .fetch_valid, .fetch_ready, .fetch,
     .fetch_rsp_valid, .fetch_rsp, .filled, .emptied_valid(advance_valid), .emptied_qp(emitting_qp),
-    .emptied_slot(emitting_slot), .head_qp(look_qp), .head_slot(look_slot), .head,
+    .head_qp(look_qp), .head_slot(look_slot), .head,
     .more_qp(emitting_qp), .more_slot(emitting_slot), .more_unit, .more
   );
 

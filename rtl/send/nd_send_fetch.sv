@@ -2,10 +2,11 @@
 // once.
 //
 // A queue pair in QpRts that has an entry posted and not fetched, and a free slot, takes its turn.
-// The slot of entry i is i mod `Prefetch`. `filled` tells which slots hold an entry; `emptied`
-// gives one back when its request is completely sent. The first 64 bytes are read at `head_*`, the
-// others at `more_*`, one clock later. An entry whose fetch the bus answers with an error reads as
-// zeros (and is malformed). Entries under way when the queue pair is to be cleared are waited for.
+// The slot of entry i is i mod `Prefetch`. `filled` tells which queue pairs hold their oldest entry;
+// `emptied` gives it up when its request is completely sent. The first 64 bytes of an entry are read
+// at `head_*`, the others at `more_*`, one clock later. An entry whose fetch the bus answers with an
+// error reads as zeros (and is malformed). Answers come in the order of the requests. Entries under
+// way when the queue pair is to be cleared are waited for.
 module nd_send_fetch
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -38,10 +39,9 @@ module nd_send_fetch
   input  logic                  fetch_rsp_valid,
   input  fetch_rsp_t            fetch_rsp,
 
-  output logic [NumQp-1:0][Prefetch-1:0] filled,
+  output logic [NumQp-1:0]      filled,
   input  logic                  emptied_valid,
   input  qp_t                   emptied_qp,
-  input  logic [AheadBits-1:0]  emptied_slot,
   input  qp_t                   head_qp,
   input  logic [AheadBits-1:0]  head_slot,
   output logic [511:0]          head,
@@ -61,6 +61,14 @@ module nd_send_fetch
   localparam int unsigned QpBits = $clog2(NumQp);
   typedef logic [QpBits-1:0] row_t;
   typedef logic [AheadBits-1:0] slot_t;
+  typedef logic [AheadBits:0] count_t;
+
+  // One-hot row of a queue pair.
+  function automatic logic [NumQp-1:0] row_of(logic valid, qp_t qp);
+    logic [NumQp-1:0] row;
+    for (int unsigned i = 0; i < NumQp; i++) row[i] = valid && qp == qp_t'(i);
+    return row;
+  endfunction
 
   typedef enum logic [2:0] {
     Pick,     // chooses a queue pair
@@ -73,9 +81,8 @@ module nd_send_fetch
   state_e                state_q, state_d;
   row_t                  row_q, row_d, gnt_row;
   logic [NumQp-1:0]      want_q, want_d;      // may have entries to fetch
-  slot_t [NumQp-1:0]     slots_q, slots_d;    // slot of the next entry
-  logic [NumQp-1:0][Prefetch-1:0] busy_q, busy_d;  // slot being fetched or filled
-  logic [NumQp-1:0][Prefetch-1:0] filled_q, filled_d;
+  count_t [NumQp-1:0]    used_q, used_d;      // slots being fetched or filled
+  count_t [NumQp-1:0]    held_q, held_d;      // slots filled
   logic [NumQp-1:0]      eligible, gnt;
   idx_t                  next, next_q, producer_q, next_wdata;
   qp_send_t              cfg_q;
@@ -86,7 +93,6 @@ module nd_send_fetch
   logic [511:0]          rsp_data;
   logic [23:0]           place;  // of the entry in its ring, bytes
 
-  assign filled        = filled_q;
   assign producer_addr = qp_t'(row_q);
   assign cfg_addr      = qp_t'(row_q);
   assign fetch_valid   = state_q == Request;
@@ -94,10 +100,18 @@ module nd_send_fetch
   assign slot          = slot_t'(next_q);
   assign mine          = clear_valid && qp_t'(row_q) == clear_qp;
 
+  logic [NumQp-1:0] clear_row, issue_row, rsp_done_row, emptied_row;
+
+  assign clear_row    = row_of(clear_valid, clear_qp);
+  assign issue_row    = row_of(issue, qp_t'(row_q));
+  assign rsp_done_row = row_of(fetch_rsp_valid && fetch_rsp.last, qp_t'(rsp_row));
+  assign emptied_row  = row_of(emptied_valid, emptied_qp);
+
   always_comb begin
     for (int unsigned i = 0; i < NumQp; i++) begin
-      eligible[i] = want_q[i] && qp_states[i] == QpRts && !busy_q[i][slots_q[i]]
-                    && !(clear_valid && clear_qp == qp_t'(i));
+      filled[i]   = held_q[i] != '0;
+      eligible[i] = want_q[i] && qp_states[i] == QpRts && used_q[i] != count_t'(Prefetch)
+                    && !clear_row[i];
     end
   end
 
@@ -133,33 +147,23 @@ module nd_send_fetch
   assign {rsp_row, rsp_slot} = fetch_rsp.tag[QpBits+AheadBits-1:0];
 
   always_comb begin
-    want_d   = want_q;
-    slots_d  = slots_q;
-    busy_d   = busy_q;
-    filled_d = filled_q;
+    want_d = want_q;
     if (state_q == Pick) want_d = want_d & ~gnt;
-    if (issue) begin
-      want_d[row_q]       = want_q[row_q] || producer_q != next_q + 16'd1;
-      slots_d[row_q]      = slot + 1'b1;
-      busy_d[row_q][slot] = 1'b1;
+    if (producer_q != next_q + 16'd1) want_d = want_d | issue_row;
+    want_d = (want_d | row_of(posted_valid, posted_qp)) & ~clear_row;
+    for (int unsigned i = 0; i < NumQp; i++) begin
+      used_d[i] = used_q[i] + count_t'(issue_row[i]) - count_t'(emptied_row[i]);
+      held_d[i] = held_q[i] + count_t'(rsp_done_row[i]) - count_t'(emptied_row[i]);
+      if (clear && clear_row[i]) begin
+        used_d[i] = '0;
+        held_d[i] = '0;
+      end
     end
-    if (fetch_rsp_valid && fetch_rsp.last) filled_d[rsp_row][rsp_slot] = 1'b1;
-    if (emptied_valid) begin
-      busy_d[row_t'(emptied_qp)][emptied_slot]   = 1'b0;
-      filled_d[row_t'(emptied_qp)][emptied_slot] = 1'b0;
-    end
-    if (clear) begin
-      want_d[row_t'(clear_qp)]   = 1'b0;
-      slots_d[row_t'(clear_qp)]  = '0;
-      busy_d[row_t'(clear_qp)]   = '0;
-      filled_d[row_t'(clear_qp)] = '0;
-    end
-    if (posted_valid) want_d[row_t'(posted_qp)] = 1'b1;
   end
 
   // Cleared when nothing of the queue pair is under way.
   assign clear      = clear_valid && !cleared_q && !(mine && state_q != Pick) && !issue
-                      && (busy_q[row_t'(clear_qp)] & ~filled_q[row_t'(clear_qp)]) == '0;
+                      && used_q[row_t'(clear_qp)] == held_q[row_t'(clear_qp)];
   assign cleared_d  = clear_valid && (cleared_q || clear);
   assign clear_done = cleared_q;
 
@@ -176,9 +180,8 @@ module nd_send_fetch
     row_q      <= row_d;
     fetch_q    <= fetch_d;
     want_q     <= want_d;
-    slots_q    <= slots_d;
-    busy_q     <= busy_d;
-    filled_q   <= filled_d;
+    used_q     <= used_d;
+    held_q     <= held_d;
     cleared_q  <= cleared_d;
     next_q     <= next;
     producer_q <= producer;
@@ -186,9 +189,8 @@ module nd_send_fetch
     if (rst) begin
       state_q   <= Pick;
       want_q    <= '0;
-      slots_q   <= '0;
-      busy_q    <= '0;
-      filled_q  <= '0;
+      used_q    <= '0;
+      held_q    <= '0;
       cleared_q <= 1'b0;
     end
   end
@@ -215,11 +217,9 @@ module nd_send_fetch
     if (!rst) begin
       a_hold:    assert (!$past(fetch_valid && !fetch_ready && !rst)
                          || (fetch_valid && $stable(fetch)));
-      a_slot:    assert (!issue || !busy_q[row_q][slot]);
-      a_next:    assert (!issue || slots_q[row_q] == slot);
-      a_asked:   assert (!fetch_rsp_valid || busy_q[rsp_row][rsp_slot]);
-      a_once:    assert (!fetch_rsp_valid || !filled_q[rsp_row][rsp_slot]);
-      a_emptied: assert (!emptied_valid || filled_q[row_t'(emptied_qp)][emptied_slot]);
+      a_slot:    assert (!issue || used_q[row_q] != count_t'(Prefetch));
+      a_asked:   assert (!fetch_rsp_valid || used_q[rsp_row] != held_q[rsp_row]);
+      a_emptied: assert (!emptied_valid || held_q[row_t'(emptied_qp)] != '0);
     end
   end
 `endif

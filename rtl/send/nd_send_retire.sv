@@ -72,6 +72,13 @@ module nd_send_retire
 );
   typedef logic [$clog2(NumQp)-1:0] row_t;
 
+  // One-hot row of a queue pair.
+  function automatic logic [NumQp-1:0] row_of(logic valid, qp_t qp);
+    logic [NumQp-1:0] row;
+    for (int unsigned i = 0; i < NumQp; i++) row[i] = valid && qp == qp_t'(i);
+    return row;
+  endfunction
+
   typedef enum logic [2:0] {
     Pick,     // chooses a queue pair
     Address,  // its state is looked up
@@ -95,7 +102,7 @@ module nd_send_retire
   row_t              row_q, row_d, gnt_row;
   logic [NumQp-1:0]  marked_q, marked_d, eligible, gnt;
   logic [NumQp-1:0]  fatal_q, fatal_d;  // RxFatal was granted
-  logic [NumQp-1:0]  was_error_q, was_error_d;
+  logic [NumQp-1:0]  is_error, was_error_q;
   logic [7:0]        epoch_q, epoch_d;
   logic              error_q, error_d;  // the queue pair is in QpErr
   logic              stale_q, stale_d, stale, again, mine;
@@ -116,10 +123,14 @@ module nd_send_retire
 
   // ---- marks ---------------------------------------------------------------------------------
 
+  logic [NumQp-1:0] clear_row, events;
+
+  assign clear_row = row_of(clear_valid, clear_qp);
+
   always_comb begin
     for (int unsigned i = 0; i < NumQp; i++) begin
-      eligible[i] = marked_q[i] && (qp_states[i] == QpRts || qp_states[i] == QpErr)
-                    && !(clear_valid && clear_qp == qp_t'(i));
+      is_error[i] = qp_states[i] == QpErr;
+      eligible[i] = marked_q[i] && (qp_states[i] == QpRts || is_error[i]) && !clear_row[i];
     end
   end
 
@@ -131,25 +142,11 @@ module nd_send_retire
   row_t count_row;
 
   always_comb begin
-    marked_d = state_q == Pick ? marked_q & ~gnt : marked_q;
-    fatal_d  = fatal_q;
-    if (again) marked_d[row_q] = 1'b1;
-    if (ack_valid && ack_ready) marked_d[row_t'(ack.qp)] = 1'b1;
-    if (count_done) marked_d[count_row] = 1'b1;
-    if (fail_valid) marked_d[row_t'(fail_qp)] = 1'b1;
-    if (posted_valid) marked_d[row_t'(posted_qp)] = 1'b1;
-    for (int unsigned i = 0; i < NumQp; i++) begin
-      if (qp_states[i] == QpErr && !was_error_q[i]) marked_d[i] = 1'b1;
-    end
-    if (stop_valid) fatal_d[row_t'(stop_qp)] = 1'b1;
-    if (clear_valid) begin
-      marked_d[row_t'(clear_qp)] = 1'b0;
-      fatal_d[row_t'(clear_qp)]  = 1'b0;
-    end
-  end
-
-  always_comb begin
-    for (int unsigned i = 0; i < NumQp; i++) was_error_d[i] = qp_states[i] == QpErr;
+    events   = row_of(again, qp_t'(row_q)) | row_of(ack_valid && ack_ready, ack.qp)
+               | row_of(count_done, read_done_qp) | row_of(fail_valid, fail_qp)
+               | row_of(posted_valid, posted_qp) | (is_error & ~was_error_q);
+    marked_d = ((state_q == Pick ? marked_q & ~gnt : marked_q) | events) & ~clear_row;
+    fatal_d  = (fatal_q | row_of(stop_valid, stop_qp)) & ~clear_row;
   end
 
   // ---- acknowledgements: the newest replaces the one before ----------------------------------
@@ -317,7 +314,7 @@ module nd_send_retire
     error_q     <= error_d;
     stale_q     <= stale_d;
     marked_q    <= marked_d;
-    was_error_q <= was_error_d;
+    was_error_q <= is_error;
     fatal_q     <= fatal_d;
     count_q     <= count_d;
     cleared_q   <= cleared_d;

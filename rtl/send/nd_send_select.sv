@@ -27,7 +27,7 @@ module nd_send_select
   input  qp_t                   clear_qp,
   output logic                  clear_done,
 
-  input  logic [NumQp-1:0][Prefetch-1:0] filled,
+  input  logic [NumQp-1:0]      filled,
   input  logic                  advance_valid,  // a request is completely sent
   input  qp_t                   advance_qp,
   input  logic                  stop_valid,     // RxFatal
@@ -55,6 +55,13 @@ module nd_send_select
 );
   typedef logic [$clog2(NumQp)-1:0] row_t;
 
+  // One-hot row of a queue pair.
+  function automatic logic [NumQp-1:0] row_of(logic valid, qp_t qp);
+    logic [NumQp-1:0] row;
+    for (int unsigned i = 0; i < NumQp; i++) row[i] = valid && qp == qp_t'(i);
+    return row;
+  endfunction
+
   typedef enum logic [1:0] {
     Pick,
     Address,
@@ -69,6 +76,7 @@ module nd_send_select
   logic [NumQp-1:0] stopped_q, stopped_d;
   logic [NumQp-1:0] parked_q, parked_d;
   logic [NumQp-1:0] kicked_q, kicked_d;  // retired something since it was chosen
+  logic [NumQp-1:0] clear_row, busy_row, park_row, advance_row, retired_row;
   logic [7:0]       epoch_q, epoch_d, last_epoch_q;
   logic             stale_q, stale_d, moved, mine, job_stale, cleared_q, cleared_d, clear;
   progress_t        progress_q;
@@ -76,11 +84,16 @@ module nd_send_select
   qp_send_t         cfg_q;
   sq_wqe_t          wqe_q;
 
+  assign clear_row   = row_of(clear_valid, clear_qp);
+  assign busy_row    = row_of(emit_busy, emit_qp);
+  assign park_row    = row_of(park_valid && !moved, park_qp);
+  assign advance_row = row_of(advance_valid, advance_qp);
+  assign retired_row = row_of(retired_valid, retired_qp);
+
   always_comb begin
     for (int unsigned i = 0; i < NumQp; i++) begin
-      eligible[i] = filled[i][slots_q[i]] && qp_states[i] == QpRts && !stopped_q[i] && !parked_q[i]
-                    && !(emit_busy && emit_qp == qp_t'(i))
-                    && !(clear_valid && clear_qp == qp_t'(i));
+      eligible[i] = filled[i] && qp_states[i] == QpRts && !stopped_q[i] && !parked_q[i]
+                    && !busy_row[i] && !clear_row[i];
     end
   end
 
@@ -119,24 +132,16 @@ module nd_send_select
   end
 
   always_comb begin
-    slots_d   = slots_q;
-    stopped_d = stopped_q;
-    parked_d  = moved ? '0 : parked_q;
-    kicked_d  = state_q == Pick ? kicked_q & ~gnt : kicked_q;
-    if (advance_valid) slots_d[row_t'(advance_qp)] = slots_q[row_t'(advance_qp)] + 1'b1;
-    if (stop_valid) stopped_d[row_t'(stop_qp)] = 1'b1;
-    if (fail_valid) stopped_d[row_t'(fail_qp)] = 1'b1;
-    if (park_valid && !kicked_q[row_t'(park_qp)] && !moved) parked_d[row_t'(park_qp)] = 1'b1;
-    if (retired_valid) begin
-      parked_d[row_t'(retired_qp)] = 1'b0;
-      kicked_d[row_t'(retired_qp)] = 1'b1;
+    stopped_d = stopped_q | row_of(stop_valid, stop_qp) | row_of(fail_valid, fail_qp);
+    parked_d  = ((moved ? '0 : parked_q) | (park_row & ~kicked_q)) & ~retired_row;
+    kicked_d  = (state_q == Pick ? kicked_q & ~gnt : kicked_q) | retired_row;
+    for (int unsigned i = 0; i < NumQp; i++) begin
+      slots_d[i] = slots_q[i] + AheadBits'(advance_row[i]);
+      if (clear_row[i]) slots_d[i] = '0;
     end
-    if (clear_valid) begin
-      stopped_d[row_t'(clear_qp)] = 1'b0;
-      parked_d[row_t'(clear_qp)]  = 1'b0;
-      kicked_d[row_t'(clear_qp)]  = 1'b0;
-      slots_d[row_t'(clear_qp)]   = '0;
-    end
+    stopped_d = stopped_d & ~clear_row;
+    parked_d  = parked_d & ~clear_row;
+    kicked_d  = kicked_d & ~clear_row;
   end
 
   assign clear      = clear_valid && !cleared_q && !(mine && state_q != Pick)
