@@ -44,8 +44,9 @@ fn vector<'a>(
         None => Vec::new(),
     };
     let end = text.len();
-    let head = Head::deserialize(Deserializer::from(document))
+    let mut head = Head::deserialize(Deserializer::from(document))
         .map_err(|error| fault(&error, end.saturating_sub(1)..end))?;
+    head.set_up();
     let case = case
         .iter()
         .map(|(name, value)| format!("{name} = {}", words(value.get_ref())))

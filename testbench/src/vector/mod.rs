@@ -10,6 +10,7 @@ mod explain;
 mod frame;
 pub mod object;
 mod schema;
+mod setup;
 pub mod step;
 pub mod value;
 
@@ -24,6 +25,7 @@ pub use error::{Fault, VectorError};
 pub use explain::explain;
 pub use frame::opcode;
 pub use schema::schema;
+pub use setup::Setup;
 pub use value::{At, TargetKind};
 
 use object::{Connection, Cq, Memory, Node, Pd, Qp, Region};
@@ -46,6 +48,9 @@ pub struct Head {
     pub covers: Vec<At<String>>,
     /// Seed of all that is random, if the command line has none.
     pub seed: Option<u64>,
+    /// Objects that are there without being written down.
+    #[serde(default)]
+    pub setup: Setup,
     /// Nodes.
     #[serde(default)]
     pub node: Named<Node>,

@@ -141,6 +141,10 @@ impl Call<'_> {
                 }
             }
         }
+        if matches!(self.kind, Kind::Receive) {
+            // A send that overtakes its receive's doorbell would be refused.
+            state.world.settle()?;
+        }
         Ok(())
     }
 }
