@@ -109,7 +109,7 @@ module nd_send_retire
   acked_t            acked, acked_q;
   retired_t          own, own_q, retired_wdata;
   logic [7:0]        placed, placed_q;
-  idx_t              producer_q, begun_q;
+  idx_t              producer_q, begun_q, entries;
   sent_t             sent_q;
   psn_t              ahead_q;           // una - last PSN
   logic [7:0]        reads_ahead_q;     // reads placed - number of this one
@@ -198,7 +198,8 @@ module nd_send_retire
   assign sent_slot = SentBits'(own_q.index);
   assign mine      = clear_valid && qp_t'(row_q) == clear_qp;
   assign stale     = stale_q || epoch != epoch_q || mine;
-  assign has_entry = own_q.index != begun_q;
+  assign entries   = begun_q - own_q.index;
+  assign has_entry = entries != '0 && !entries[15];
   assign is_acked  = acked_q.live && !sent_q.unsent && ahead_q != '0 && !ahead_q[23];
   assign is_placed = !sent_q.is_read || (reads_ahead_q != '0 && !reads_ahead_q[7]);
 
