@@ -69,7 +69,8 @@ package nd_pkg;
   typedef enum logic [1:0] {
     PostReceive,   // receive completion
     PostRespond,   // ACK, NAK or read to be answered
-    PostReadDone   // all bytes of a read are placed
+    PostReadDone,  // all bytes of a read are placed
+    PostFatal      // all bytes that a failed read received are placed
   } post_kind_e;
 
   // A receive or send completion on its way to the completion queue.
@@ -100,7 +101,7 @@ package nd_pkg;
 
   typedef struct packed {
     post_kind_e  kind;
-    completion_t completion;  // PostReceive
+    completion_t completion;  // PostReceive; PostFatal: qp, status, error_code, and the PSN in token
     response_t   response;    // PostRespond
     qp_t         qp;          // PostReadDone
   } post_t;

@@ -193,9 +193,9 @@ module nd_dma_scatter
     waiting_in.after = planned_q;
     waiting_in.kind  = scatter.post.kind;
     case (scatter.post.kind)
-      PostReceive: waiting_in.body = BodyWidth'(scatter.post.completion);
-      PostRespond: waiting_in.body = BodyWidth'(scatter.post.response);
-      default:     waiting_in.body = BodyWidth'(scatter.post.qp);
+      PostReceive, PostFatal: waiting_in.body = BodyWidth'(scatter.post.completion);
+      PostRespond:            waiting_in.body = BodyWidth'(scatter.post.response);
+      default:                waiting_in.body = BodyWidth'(scatter.post.qp);
     endcase
   end
 

@@ -272,19 +272,36 @@ module nd_receive
   );
 
   // ---- to other rooms ------------------------------------------------------------------------
-  logic       completion_room, read_done_room, unused;
+  logic       completion_room, read_done_room, fatal_q, unused;
+  ack_t       fatal_ack_q;
   logic [2:0] unused_acks, unused_events, unused_completions, unused_reads;
   qp_event_t  qp_event, event_in;
 
-  assign unused          = &{1'b0, post, effect};
-  assign post_ready      = completion_room && read_done_room;
+  assign unused     = &{1'b0, post, effect};
+  assign post_ready = completion_room && read_done_room && !fatal_q;
+
+  // Acknowledges go on at the grant; a failure only when what its read received is placed.
+  logic ack_in;
+  assign ack_in = rx_gnt && effect.ack_valid;
+  always_ff @(posedge clk) begin
+    if (!fatal_q) begin
+      fatal_q     <= post_valid && post_ready && post.kind == PostFatal;
+      fatal_ack_q <= '{qp: post.completion.qp, psn: post.completion.token[23:0], fail: 1'b1,
+                       status: post.completion.status, error_code: post.completion.error_code};
+    end else if (ack_room && !ack_in) begin
+      fatal_q <= 1'b0;
+    end
+    if (rst) fatal_q <= 1'b0;
+  end
+
   assign event_in.qp     = respond_event ? respond_qp : rx_qp;
   assign event_in.status = respond_event ? StatusRemoteAccess : effect.fatal_status;
   assign qp_event_qp     = qp_event.qp;
   assign qp_event_status = qp_event.status;
 
   nd_fifo #(.T(ack_t), .Depth(4)) u_acks (
-    .clk, .rst, .in_valid(rx_gnt && effect.ack_valid), .in_ready(ack_room), .in_data(effect.ack),
+    .clk, .rst, .in_valid(ack_in || fatal_q), .in_ready(ack_room),
+    .in_data(ack_in ? effect.ack : fatal_ack_q),
     .out_valid(ack_valid), .out_ready(ack_ready), .out_data(ack), .count(unused_acks)
   );
   nd_fifo #(.T(qp_event_t), .Depth(4)) u_events (

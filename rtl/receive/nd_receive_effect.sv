@@ -80,9 +80,9 @@ module nd_receive_effect
     end else if (op.response) begin
       effect.rec = commit_rec(CommitRxResponse, frame.dest_qpn, '0, frame.psn, '0, result);
       effect.requester_we = 1'b1;
-      effect.ack_valid    = 1'b1;
       effect.ack.psn      = plan.psn;
       if (result == RxAccept) begin
+        effect.ack_valid      = 1'b1;
         effect.keep           = 1'b1;
         effect.job.chunks     = chunks;
         effect.requester.live = 1'b1;
@@ -100,17 +100,21 @@ module nd_receive_effect
             effect.requester.bytes   = '0;
             effect.requester.element = '0;
             effect.requester.offset  = '0;
-            effect.job.read_done     = 1'b1;
+            effect.job.other         = 1'b1;
+            effect.job.other_kind    = PostReadDone;
             effect.invalidate        = read.invalidate;
             effect.token             = first_sge.token;
           end
         end
       end else begin
-        effect.requester.failed = 1'b1;
-        effect.ack.fail         = 1'b1;
-        effect.ack.status       = status;
-        effect.ack.error_code   = 32'(plan.syndrome);
-        if (plan.result == RxAccept) effect.ack.psn = x;
+        // told when what the read placed before is placed
+        effect.requester.failed          = 1'b1;
+        effect.job.other                 = 1'b1;
+        effect.job.other_kind            = PostFatal;
+        effect.job.completion.qp         = qp;
+        effect.job.completion.token      = 32'(plan.result == RxAccept ? x : plan.psn);
+        effect.job.completion.status     = status;
+        effect.job.completion.error_code = 32'(plan.syndrome);
       end
     end else begin
       effect.rec = commit_rec(CommitRxRequest, frame.dest_qpn, '0, frame.psn, '0, result);
@@ -147,9 +151,10 @@ module nd_receive_effect
         default: ;
       endcase
       effect.fatal        = nak;
-      effect.fatal_status = nak_status(syndrome);
+      effect.fatal_status = status;
 
-      effect.job.respond  = nak || plan.answer || (op.read && result == RxAccept);
+      effect.job.other_kind = PostRespond;
+      effect.job.other    = nak || plan.answer || (op.read && result == RxAccept);
       effect.job.response = '{qp: qp, is_read: op.read && result == RxAccept, psn: plan.psn,
                               msn: msn, syndrome: syndrome, va: frame.va, len: frame.dma_len,
                               token: frame.token};
@@ -169,9 +174,8 @@ module nd_receive_effect
         if (op.invalidate) effect.job.completion.token = frame.ieth;
       end
       effect.consumed = effect.job.receive;
-      effect.reserve  = effect.job.respond;
+      effect.reserve  = effect.job.other;
     end
-    effect.job_valid = effect.job.next || effect.job.receive || effect.job.respond ||
-                       effect.job.read_done;
+    effect.job_valid = effect.job.next || effect.job.receive || effect.job.other;
   end
 endmodule

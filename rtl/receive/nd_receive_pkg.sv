@@ -48,9 +48,9 @@ package nd_receive_pkg;
     logic [5:0]  chunks;
     logic        next;       // the frame has payload in the packet buffer
     logic        receive;    // post `completion`
-    logic        respond;    // post `response`
-    logic        read_done;  // post that all bytes of a read of `qp` are placed
-    qp_t         qp;
+    logic        other;       // post of `other_kind` (then not `receive` if PostFatal)
+    post_kind_e  other_kind;
+    qp_t         qp;          // PostReadDone
     completion_t completion;
     response_t   response;
   } job_t;
@@ -154,14 +154,5 @@ package nd_receive_pkg;
       default: op = '0;
     endcase
     return op;
-  endfunction
-
-  // What goes to the event and to the requester for a fatal NAK.
-  function automatic status_e nak_status(logic [7:0] syndrome);
-    unique case (syndrome)
-      AethInvalid: return StatusRemoteInvalidRequest;
-      AethAccess:  return StatusRemoteAccess;
-      default:     return StatusRemoteOperation;
-    endcase
   endfunction
 endpackage

@@ -2,8 +2,8 @@
 //
 // A job is pushed in the clock of its grant, when `job_ready` was high. Its chunks come from the chunk
 // list: translated chunks enter it while a decision is prepared, `chunk_keep` (at the grant) or
-// `chunk_discard` decides over them. Of each job: its chunks, end of payload, receive completion, answer,
-// read done. `taken` posts that came back are counted down; `idle` means that none is under way.
+// `chunk_discard` decides over them. Of each job: its chunks, end of payload, receive completion, then
+// answer, read done or failure. `taken` posts that came back are counted down; `idle` means that none is under way.
 module nd_receive_place
   import nd_pkg::*;
   import nd_receive_pkg::*;
@@ -58,7 +58,6 @@ module nd_receive_place
     logic [5:0] chunks;
     logic       next;
     logic       receive;
-    logic       respond;
   } steps_t;
   steps_t     done_q, done_d;
   logic       go, last;
@@ -85,20 +84,15 @@ module nd_receive_place
     end else if (head.next && !done_q.next) begin
       scatter.op  = ScatterNext;
       done_d.next = go;
-      last        = !head.receive && !head.respond && !head.read_done;
+      last        = !head.receive && !head.other;
     end else if (head.receive && !done_q.receive) begin
       scatter.op        = ScatterPost;
       scatter.post.kind = PostReceive;
       done_d.receive    = go;
-      last              = !head.respond && !head.read_done;
-    end else if (head.respond && !done_q.respond) begin
-      scatter.op        = ScatterPost;
-      scatter.post.kind = PostRespond;
-      done_d.respond    = go;
-      last              = !head.read_done;
+      last              = !head.other;
     end else begin
       scatter.op        = ScatterPost;
-      scatter.post.kind = PostReadDone;
+      scatter.post.kind = head.other_kind;
       last              = 1'b1;
     end
     if (go && last) begin
@@ -109,7 +103,7 @@ module nd_receive_place
 
   always_comb begin
     flying_d = flying_q;
-    if (job_valid) flying_d += 8'(job.receive) + 8'(job.respond) + 8'(job.read_done);
+    if (job_valid) flying_d += 8'(job.receive) + 8'(job.other);
     if (taken) flying_d -= 8'd1;
   end
 
@@ -126,7 +120,7 @@ module nd_receive_place
   always_ff @(posedge clk) begin
     if (!rst) begin
       a_room: assert (!job_valid || job_ready);
-      a_work: assert (!job_valid || job.next || job.receive || job.respond || job.read_done);
+      a_work: assert (!job_valid || job.next || job.receive || job.other);
       a_list: assert (!job_valid || job.chunks == '0 || job.next);
     end
   end
