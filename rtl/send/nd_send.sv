@@ -100,7 +100,7 @@ module nd_send
 
   logic [4:0]            clear_done;
   logic                  stop, posted_valid, advance_valid, fail_valid, park_valid, retired_valid;
-  logic                  emit_busy, job_valid, job_ready;
+  logic                  emit_busy, emit_done, job_valid, job_ready;
   logic                  next_psn_live;
   logic [1:0]            more_unit;
   logic [511:0]          head, more;
@@ -142,7 +142,7 @@ module nd_send
     .clear_done(clear_done[2]), .filled, .advance_valid, .advance_qp(emitting_qp),
     .stop_valid(stop), .stop_qp, .fail_valid, .fail_qp(emitting_qp),
     .park_valid, .park_qp(emitting_qp), .retired_valid, .retired_qp,
-    .emit_busy, .emit_qp(emitting_qp),
+    .emit_busy, .emit_done, .emit_qp(emitting_qp),
     .look_qp, .look_slot, .progress, .retired, .cfg(send_cfg[1]), .head,
     .job_valid, .job_ready, .job
   );
@@ -154,7 +154,8 @@ module nd_send
     .clk, .rst, .epoch, .stop_valid(stop), .stop_qp,
     .clear_valid(qp_clear_valid), .clear_qp(qp_clear), .clear_done(clear_done[3]),
     .commit_req(commit_req[1]), .commit_record(commit_record[1]), .commit_gnt(commit_gnt[1]),
-    .job_valid, .job_ready, .job, .emit_busy, .emit_qp(emitting_qp), .emit_slot(emitting_slot),
+    .job_valid, .job_ready, .job, .emit_busy, .emit_done, .emit_qp(emitting_qp),
+    .emit_slot(emitting_slot),
     .park_valid, .advance_valid, .fail_valid, .packet_valid(emit_valid), .more_unit, .more,
     .tr_req_valid, .tr_req_ready, .tr_req, .tr_rsp_valid, .tr_rsp_ready, .tr_rsp,
     .tx_valid, .tx_ready, .tx, .chunk_valid, .chunk_ready, .chunk,

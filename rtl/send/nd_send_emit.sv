@@ -39,6 +39,7 @@ module nd_send_emit
   output logic                job_ready,
   input  job_t                job,
   output logic                emit_busy,
+  output logic                emit_done,      // packet or failure of `emit_qp` granted
   output qp_t                 emit_qp,
   output logic [AheadBits-1:0] emit_slot,     // of its entry
   output logic                park_valid,     // `emit_qp` must wait
@@ -223,6 +224,7 @@ module nd_send_emit
   row_t      row;
   logic      state_we, begun_we;
 
+  assign emit_done     = commit_gnt;
   assign packet_valid  = emit;
   assign advance_valid = emit && plan.last;
   assign fail_valid    = fail;

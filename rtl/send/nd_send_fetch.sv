@@ -79,15 +79,17 @@ module nd_send_fetch
   } state_e;
 
   state_e                state_q, state_d;
-  row_t                  row_q, row_d, gnt_row;
+  row_t                  row_q, row_d, turn_row;
   logic [NumQp-1:0]      want_q, want_d;      // may have entries to fetch
   count_t [NumQp-1:0]    used_q, used_d;      // slots being fetched or filled
   count_t [NumQp-1:0]    held_q, held_d;      // slots filled
-  logic [NumQp-1:0]      eligible, gnt;
+  logic [NumQp-1:0]      eligible;
   idx_t                  next, next_q, producer_q, next_wdata;
   qp_send_t              cfg_q;
   fetch_req_t            fetch_q, fetch_d;
-  logic                  issue, next_we, mine, clear, cleared_q, cleared_d;
+  logic                  issue, next_we, mine, turn_valid;
+  logic                  gone_q, gone_d;      // the queue pair is being cleared
+  logic                  clear, clear_seen_q, cleared_q, cleared_d;
   slot_t                 slot, rsp_slot;
   row_t                  next_row, rsp_row;
   logic [511:0]          rsp_data;
@@ -115,8 +117,8 @@ module nd_send_fetch
     end
   end
 
-  nd_rr_arb #(.N(NumQp)) u_arb (
-    .clk, .rst, .req(eligible), .advance(state_q == Pick), .gnt, .gnt_idx(gnt_row)
+  nd_send_turn #(.N(NumQp)) u_turn (
+    .clk, .rst, .req(eligible), .take(state_q == Pick), .valid(turn_valid), .row(turn_row)
   );
 
   always_comb begin
@@ -124,16 +126,18 @@ module nd_send_fetch
     row_d   = row_q;
     fetch_d = fetch_q;
     issue   = 1'b0;
+    gone_d  = gone_q || mine;
     place   = entry_place(next_q, cfg_q.sq_log, cfg_q.sq_stride);
     unique case (state_q)
       Pick: begin
-        row_d = gnt_row;
-        if (|gnt) state_d = Address;
+        row_d  = turn_row;
+        gone_d = 1'b0;
+        if (turn_valid) state_d = Address;
       end
       Address: state_d = Data;
       Data:    state_d = Compute;
       Compute: begin
-        issue         = producer_q != next_q && !mine;
+        issue         = producer_q != next_q && !gone_d;
         state_d       = issue ? Request : Pick;
         fetch_d.addr  = cfg_q.sq_base + addr_t'(place);
         fetch_d.units = 3'd1 << cfg_q.sq_stride;
@@ -148,7 +152,7 @@ module nd_send_fetch
 
   always_comb begin
     want_d = want_q;
-    if (state_q == Pick) want_d = want_d & ~gnt;
+    want_d = want_d & ~row_of(state_q == Address, qp_t'(row_q));
     if (producer_q != next_q + 16'd1) want_d = want_d | issue_row;
     want_d = (want_d | row_of(posted_valid, posted_qp)) & ~clear_row;
     for (int unsigned i = 0; i < NumQp; i++) begin
@@ -162,7 +166,8 @@ module nd_send_fetch
   end
 
   // Cleared when nothing of the queue pair is under way.
-  assign clear      = clear_valid && !cleared_q && !(mine && state_q != Pick) && !issue
+  assign clear      = clear_valid && clear_seen_q && !cleared_q && !issue
+                      && !(mine && state_q != Pick)
                       && used_q[row_t'(clear_qp)] == held_q[row_t'(clear_qp)];
   assign cleared_d  = clear_valid && (cleared_q || clear);
   assign clear_done = cleared_q;
@@ -183,6 +188,8 @@ module nd_send_fetch
     used_q     <= used_d;
     held_q     <= held_d;
     cleared_q  <= cleared_d;
+    gone_q     <= gone_d;
+    clear_seen_q <= clear_valid;
     next_q     <= next;
     producer_q <= producer;
     cfg_q      <= cfg;
@@ -192,6 +199,7 @@ module nd_send_fetch
       used_q    <= '0;
       held_q    <= '0;
       cleared_q <= 1'b0;
+      clear_seen_q <= 1'b0;
     end
   end
 

@@ -99,11 +99,12 @@ module nd_send_retire
 
   state_e            state_q, state_d;
   what_e             what_q, what_d;
-  row_t              row_q, row_d, gnt_row;
-  logic [NumQp-1:0]  marked_q, marked_d, eligible, gnt;
+  row_t              row_q, row_d, turn_row;
+  logic [NumQp-1:0]  marked_q, marked_d, eligible;
   logic [NumQp-1:0]  fatal_q, fatal_d;  // RxFatal was granted
   logic [NumQp-1:0]  is_error, was_error_q;
-  logic [7:0]        epoch_q, epoch_d;
+  logic [7:0]        epoch_q, epoch_d, last_epoch_q;
+  logic              turn_valid, clear_seen_q;
   logic              error_q, error_d;  // the queue pair is in QpErr
   logic              stale_q, stale_d, stale, again, mine;
   acked_t            acked, acked_q;
@@ -134,8 +135,8 @@ module nd_send_retire
     end
   end
 
-  nd_rr_arb #(.N(NumQp)) u_arb (
-    .clk, .rst, .req(eligible), .advance(state_q == Pick), .gnt, .gnt_idx(gnt_row)
+  nd_send_turn #(.N(NumQp)) u_turn (
+    .clk, .rst, .req(eligible), .take(state_q == Pick), .valid(turn_valid), .row(turn_row)
   );
 
   logic count_done;
@@ -145,7 +146,7 @@ module nd_send_retire
     events   = row_of(again, qp_t'(row_q)) | row_of(ack_valid && ack_ready, ack.qp)
                | row_of(count_done, read_done_qp) | row_of(fail_valid, fail_qp)
                | row_of(posted_valid, posted_qp) | (is_error & ~was_error_q);
-    marked_d = ((state_q == Pick ? marked_q & ~gnt : marked_q) | events) & ~clear_row;
+    marked_d = ((marked_q & ~row_of(state_q == Address, qp_t'(row_q))) | events) & ~clear_row;
     fatal_d  = (fatal_q | row_of(stop_valid, stop_qp)) & ~clear_row;
   end
 
@@ -213,13 +214,15 @@ module nd_send_retire
     again   = 1'b0;
     unique case (state_q)
       Pick: begin
-        row_d   = gnt_row;
-        epoch_d = epoch;
-        error_d = qp_states[gnt_row] == QpErr;
+        row_d   = turn_row;
+        epoch_d = last_epoch_q;  // that of the clock in which it was eligible
         stale_d = 1'b0;
-        if (|gnt) state_d = Address;
+        if (turn_valid) state_d = Address;
       end
-      Address: state_d = Data;
+      Address: begin
+        error_d = is_error[row_q];
+        state_d = Data;
+      end
       Data:    state_d = Entry;
       Entry:   state_d = Arrive;
       Arrive:  state_d = Compare;
@@ -289,7 +292,8 @@ module nd_send_retire
 
   // ---- own state -----------------------------------------------------------------------------
 
-  assign clear         = clear_valid && !cleared_q && !commit_gnt && !(mine && state_q != Pick);
+  assign clear         = clear_valid && clear_seen_q && !cleared_q && !commit_gnt
+                         && !(mine && state_q != Pick);
   assign cleared_d     = clear_valid && (cleared_q || clear);
   assign clear_done    = cleared_q;
   assign retired_we    = clear || commit_gnt;
@@ -319,6 +323,8 @@ module nd_send_retire
     fatal_q     <= fatal_d;
     count_q     <= count_d;
     cleared_q   <= cleared_d;
+    clear_seen_q <= clear_valid;
+    last_epoch_q <= epoch;
     if (state_q == Data) begin
       acked_q    <= acked;
       own_q      <= own;
@@ -336,6 +342,7 @@ module nd_send_retire
       fatal_q     <= '0;
       count_q     <= '0;
       cleared_q   <= 1'b0;
+      clear_seen_q <= 1'b0;
     end
   end
 

@@ -39,6 +39,7 @@ module nd_send_select
   input  logic                  retired_valid,
   input  qp_t                   retired_qp,
   input  logic                  emit_busy,
+  input  logic                  emit_done,      // it ends in this clock
   input  qp_t                   emit_qp,
 
   // look-ups, answered one clock later; the entry is that of the slot beside the queue pair
@@ -70,22 +71,24 @@ module nd_send_select
   } state_e;
 
   state_e           state_q, state_d;
-  row_t             row_q, row_d, gnt_row;
-  logic [NumQp-1:0] eligible, gnt;
+  row_t             row_q, row_d, turn_row;
+  logic [NumQp-1:0] eligible;
   logic [NumQp-1:0][AheadBits-1:0] slots_q, slots_d;  // slot of the next request
   logic [NumQp-1:0] stopped_q, stopped_d;
   logic [NumQp-1:0] parked_q, parked_d;
   logic [NumQp-1:0] kicked_q, kicked_d;  // retired something since it was chosen
-  logic [NumQp-1:0] clear_row, busy_row, park_row, advance_row, retired_row;
+  logic [NumQp-1:0] clear_row, own_row, busy_row, park_row, advance_row, retired_row;
   logic [7:0]       epoch_q, epoch_d, last_epoch_q;
-  logic             stale_q, stale_d, moved, mine, job_stale, cleared_q, cleared_d, clear;
+  logic             stale_q, stale_d, moved, mine, job_stale, turn_valid;
+  logic             clear, clear_seen_q, cleared_q, cleared_d;
   progress_t        progress_q;
   retired_t         retired_q;
   qp_send_t         cfg_q;
   sq_wqe_t          wqe_q;
 
   assign clear_row   = row_of(clear_valid, clear_qp);
-  assign busy_row    = row_of(emit_busy, emit_qp);
+  assign busy_row    = row_of(emit_busy && !emit_done, emit_qp);
+  assign own_row     = row_of(state_q != Pick, qp_t'(row_q));
   assign park_row    = row_of(park_valid && !moved, park_qp);
   assign advance_row = row_of(advance_valid, advance_qp);
   assign retired_row = row_of(retired_valid, retired_qp);
@@ -93,12 +96,12 @@ module nd_send_select
   always_comb begin
     for (int unsigned i = 0; i < NumQp; i++) begin
       eligible[i] = filled[i] && qp_states[i] == QpRts && !stopped_q[i] && !parked_q[i]
-                    && !busy_row[i] && !clear_row[i];
+                    && !busy_row[i] && !own_row[i] && !clear_row[i];
     end
   end
 
-  nd_rr_arb #(.N(NumQp)) u_arb (
-    .clk, .rst, .req(eligible), .advance(state_q == Pick), .gnt, .gnt_idx(gnt_row)
+  nd_send_turn #(.N(NumQp)) u_turn (
+    .clk, .rst, .req(eligible), .take(state_q == Pick), .valid(turn_valid), .row(turn_row)
   );
 
   assign look_qp   = qp_t'(row_q);
@@ -119,12 +122,16 @@ module nd_send_select
     stale_d = stale_q || mine || (stop_valid && stop_qp == qp_t'(row_q));
     unique case (state_q)
       Pick: begin
-        row_d   = gnt_row;
-        stale_d = stop_valid && stop_qp == qp_t'(gnt_row);
-        epoch_d = epoch;
-        if (|gnt) state_d = Address;
+        row_d   = turn_row;
+        stale_d = stop_valid && stop_qp == qp_t'(turn_row);
+        epoch_d = last_epoch_q;  // that of the clock in which it was eligible
+        if (turn_valid) state_d = Address;
       end
-      Address: state_d = Data;
+      Address: begin
+        state_d = Data;
+        // what the clock of eligibility could not know: its last packet has just been granted
+        if (stopped_q[row_q] || !filled[row_q]) state_d = Pick;
+      end
       Data:    state_d = Hold;
       default: if (job_stale || job_ready) state_d = Pick;
     endcase
@@ -134,7 +141,7 @@ module nd_send_select
   always_comb begin
     stopped_d = stopped_q | row_of(stop_valid, stop_qp) | row_of(fail_valid, fail_qp);
     parked_d  = ((moved ? '0 : parked_q) | (park_row & ~kicked_q)) & ~retired_row;
-    kicked_d  = (state_q == Pick ? kicked_q & ~gnt : kicked_q) | retired_row;
+    kicked_d  = (kicked_q & ~row_of(state_q == Address, qp_t'(row_q))) | retired_row;
     for (int unsigned i = 0; i < NumQp; i++) begin
       slots_d[i] = slots_q[i] + AheadBits'(advance_row[i]);
       if (clear_row[i]) slots_d[i] = '0;
@@ -144,7 +151,7 @@ module nd_send_select
     kicked_d  = kicked_d & ~clear_row;
   end
 
-  assign clear      = clear_valid && !cleared_q && !(mine && state_q != Pick)
+  assign clear      = clear_valid && clear_seen_q && !cleared_q && !(mine && state_q != Pick)
                       && !(emit_busy && emit_qp == clear_qp);
   assign cleared_d  = clear_valid && (cleared_q || clear);
   assign clear_done = cleared_q;
@@ -160,6 +167,7 @@ module nd_send_select
     parked_q     <= parked_d;
     kicked_q     <= kicked_d;
     cleared_q    <= cleared_d;
+    clear_seen_q <= clear_valid;
     if (state_q == Data) begin
       progress_q <= progress;
       retired_q  <= retired;
@@ -173,6 +181,7 @@ module nd_send_select
       parked_q  <= '0;
       kicked_q  <= '0;
       cleared_q <= 1'b0;
+      clear_seen_q <= 1'b0;
     end
   end
 
