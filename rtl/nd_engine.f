@@ -26,6 +26,7 @@ rtl/context/nd_tables.sv
 rtl/context/nd_translate.sv
 rtl/context/nd_context.sv
 rtl/send/nd_send_pkg.sv
+rtl/send/nd_send_turn.sv
 rtl/send/nd_send_doorbell.sv
 rtl/send/nd_send_fetch.sv
 rtl/send/nd_send_select.sv
