@@ -295,7 +295,7 @@ module nd_receive
   end
 
   assign event_in.qp     = respond_event ? respond_qp : rx_qp;
-  assign event_in.status = respond_event ? StatusRemoteAccess : effect.fatal_status;
+  assign event_in.status = respond_event ? StatusRemoteInvalidRequest : effect.fatal_status;
   assign qp_event_qp     = qp_event.qp;
   assign qp_event_status = qp_event.status;
 

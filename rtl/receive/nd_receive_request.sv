@@ -8,7 +8,10 @@ module nd_receive_request
   import nd_pkg::*;
   import nd_abi_pkg::*;
   import nd_receive_pkg::*;
-(
+#(
+  // reads outstanding per queue pair, an upper bound to max_ird
+  parameter int unsigned MaxRead = 4
+) (
   input  logic       clk,
   input  rx_desc_t   frame,
   input  qp_recv_t   cfg,
@@ -43,6 +46,7 @@ module nd_receive_request
   op_t         op;
   len_t        mtu;
   logic [31:0] remaining, so_far;
+  logic [7:0]  max_ird;
   logic        unused;
 
   assign unused   = &{1'b0, frame, cfg, state};
@@ -59,6 +63,8 @@ module nd_receive_request
     count_d    = psn_t'((33'(frame.dma_len) + 33'(mtu) - 33'd1) >> (4'd7 + 4'(cfg.mtu)));
     if (!op.read || frame.dma_len == '0) count_d = 24'd1;
 
+    max_ird    = cfg.max_ird < 8'(MaxRead) ? cfg.max_ird : 8'(MaxRead);
+
     facts_d       = '0;
     facts_d.op    = op;
     facts_d.full  = full;
@@ -74,7 +80,7 @@ module nd_receive_request
                         (op.read && !cfg.remote_read);
     facts_d.unposted   = op.send && op.starts && !posted;
     facts_d.unfetched  = op.send && !fetched;
-    facts_d.reads_full = op.read && state.reads - reads_done >= cfg.max_ird;
+    facts_d.reads_full = op.read && state.reads - reads_done >= max_ird;
     if (!op.read) begin
       if (!op.ends) facts_d.length_bad = frame.len != mtu;
       else facts_d.length_bad = frame.len > mtu || (!op.starts && frame.len == '0);
@@ -84,7 +90,7 @@ module nd_receive_request
       facts_d.length_bad = 1'b1;
     end
     if (op.write) begin
-      if (op.ends ? 32'(frame.len) != remaining : 32'(frame.len) > remaining) begin
+      if (op.ends ? 32'(frame.len) != remaining : 32'(frame.len) >= remaining) begin
         facts_d.length_bad = 1'b1;
       end
       if (frame.pad != 2'(-frame.len[1:0])) facts_d.length_bad = 1'b1;
@@ -111,9 +117,12 @@ module nd_receive_request
       plan_d.answer   = 1'b1;
       plan_d.psn      = expected_q;
       plan_d.syndrome = AethSequence;
-    end else if (facts_q.sequence_bad || facts_q.forbidden) begin
+    end else if (facts_q.sequence_bad) begin
       plan_d.result  = RxNakInvalid;
       plan_d.receive = facts_q.in_send;
+    end else if (facts_q.forbidden) begin
+      plan_d.result  = RxNakInvalid;
+      plan_d.receive = facts_q.op.send && !facts_q.unposted;
     end else if (facts_q.unposted) begin
       plan_d.result   = RxRnr;
       plan_d.answer   = 1'b1;

@@ -141,7 +141,7 @@ module nd_receive_rx
   nd_receive_admit u_admit (
     .own, .frame, .state(qp_state), .failed(requester_q.failed), .cfg(cfg_q), .cause
   );
-  nd_receive_request u_request (
+  nd_receive_request #(.MaxRead(MaxRead)) u_request (
     .clk, .frame, .cfg(cfg_q), .state(responder_q), .posted(producer_q != consumer_q),
     .fetched(fetched_q), .capacity(receive_q.total), .reads_done(reads_done_q), .full,
     .plan(plan_request), .expected, .count
