@@ -2,5 +2,6 @@
 
 pub mod plan;
 pub mod targets;
+pub mod traffic;
 pub mod vector;
 pub mod world;

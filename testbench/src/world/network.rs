@@ -245,6 +245,8 @@ impl World {
     /// # Errors
     /// What is not.
     pub fn finish(&mut self) -> Result<Checked, WorldError> {
+        // Doorbells rung last.
+        self.settle()?;
         let mut sum = Checked::default();
         for node in &mut self.nodes {
             let target = node.nic.hal_mut();

@@ -1,0 +1,232 @@
+//! Random traffic: all requests with random sizes, elements and flags between two nodes, with every result and every
+//! byte compared.
+//!
+//! It goes in rounds. A round posts receives and lets them settle, then posts requests on all queue pairs as slots come
+//! free, until the receives are used up; then each queue pair gets a last request with a completion, so that everything
+//! silent is known to be done.
+
+mod arena;
+mod dice;
+mod fetch;
+mod lane;
+mod post;
+mod side;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::targets::{self, Checked, Choice, TargetOptions};
+use crate::vector::TargetKind;
+use crate::world::{Address, Capture, Node, World, WorldError};
+use dice::Dice;
+use lane::Lane;
+use side::Side;
+
+/// What to do.
+#[derive(Clone, Debug)]
+pub struct TrafficOptions {
+    /// Initiator requests.
+    pub requests: u64,
+    /// Connections, each with a queue pair on both nodes.
+    pub queue_pairs: u32,
+    /// Greatest message but for the few of 1 MiB.
+    pub max_size: u32,
+    /// One of so many messages has 1 MiB; 0: none.
+    pub megabyte_every: u32,
+    /// Seed of everything.
+    pub seed: u64,
+    /// Targets of the two nodes, `a` and `b`.
+    pub targets: [TargetKind; 2],
+    /// Choices of the model.
+    pub choice: Choice,
+    /// Capture file.
+    pub capture: Option<PathBuf>,
+}
+
+/// What a run did.
+#[derive(Clone, Debug, Default)]
+pub struct TrafficReport {
+    /// Initiator requests posted, by kind.
+    pub requests: BTreeMap<&'static str, u64>,
+    /// Requests without a completion of their own.
+    pub silent: u64,
+    /// Calls that had to fail, and did.
+    pub refused: u64,
+    /// Results compared.
+    pub results: u64,
+    /// Bytes compared.
+    pub bytes: u64,
+    /// Notifications taken.
+    pub notifications: u64,
+    /// Frames.
+    pub frames: u64,
+    /// Clocks and decisions.
+    pub checked: Checked,
+}
+
+/// Why a run failed.
+#[derive(Debug, Error)]
+pub enum TrafficError {
+    /// A node stopped.
+    #[error(transparent)]
+    World(#[from] WorldError),
+    /// Something is not as it must be.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+pub(super) type Result<T = ()> = std::result::Result<T, TrafficError>;
+
+/// Clocks without any result after which a round is stuck.
+const PATIENCE: u64 = 30_000_000;
+
+/// The run.
+pub(super) struct Traffic {
+    options: TrafficOptions,
+    world: World,
+    sides: Vec<Side>,
+    lanes: Vec<Lane>,
+    dice: Dice,
+    report: TrafficReport,
+    posted: u64,
+    next_context: u64,
+    arms: u64,
+    last_result: u64,
+}
+
+/// Runs random traffic; `progress` is told how many requests have been posted.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn run(options: &TrafficOptions, progress: &dyn Fn(u64)) -> Result<TrafficReport> {
+    let mut traffic = Traffic::new(options)?;
+    while traffic.posted < options.requests {
+        traffic.round(progress)?;
+    }
+    traffic.finish()
+}
+
+impl Traffic {
+    fn new(options: &TrafficOptions) -> Result<Self> {
+        let target_options = TargetOptions {
+            seed: options.seed,
+            choice: options.choice,
+            ..TargetOptions::default()
+        };
+        let mut nodes = Vec::new();
+        for (place, (name, kind)) in ["a", "b"].into_iter().zip(options.targets).enumerate() {
+            let address = Address::of(place);
+            let target = targets::open(kind, name, &target_options).map_err(|source| {
+                WorldError::Target {
+                    node: name.into(),
+                    source,
+                }
+            })?;
+            let nic = tandem_model::ndk::Provider::open(target, address.adapter());
+            nodes.push(Node {
+                name: name.into(),
+                address,
+                nic: nic.map_err(|source| WorldError::Provider {
+                    node: name.into(),
+                    source,
+                })?,
+                notifications: Vec::new(),
+            });
+        }
+        let capture = match &options.capture {
+            Some(path) => Some(Capture::create(path, &["a", "b"]).map_err(WorldError::from)?),
+            None => None,
+        };
+        let mut dice = Dice::new(options.seed);
+        let mut world = World::new(nodes, false, capture);
+        let mut sides = Vec::new();
+        for (place, node) in world.nodes.iter_mut().enumerate() {
+            sides.push(Side::new(node, place, options.seed)?);
+        }
+        let lanes = lane::connect_all(&mut world, &sides, options.queue_pairs, &mut dice)?;
+        Ok(Self {
+            options: options.clone(),
+            world,
+            sides,
+            lanes,
+            dice,
+            report: TrafficReport::default(),
+            posted: 0,
+            next_context: 1,
+            arms: 0,
+            last_result: 0,
+        })
+    }
+
+    fn round(&mut self, progress: &dyn Fn(u64)) -> Result {
+        for lane in 0..self.lanes.len() {
+            self.post_receives(lane)?;
+        }
+        self.world.settle()?;
+        self.fetch_all()?;
+        self.last_result = self.world.clocks();
+        let end = self.posted + 40 * self.lanes.len() as u64;
+        while self.posted < end.min(self.options.requests) {
+            let lane = self.dice.below(self.lanes.len() as u32) as usize;
+            self.burst(lane)?;
+            self.maybe_arm()?;
+            self.turn()?;
+            progress(self.posted);
+        }
+        for lane in 0..self.lanes.len() {
+            self.post_marker(lane)?;
+        }
+        while self.lanes.iter().any(|lane| !lane.pending.is_empty()) {
+            self.turn()?;
+        }
+        // Receives that answer the last sends come with or after their acknowledges.
+        while self.lanes.iter().any(|lane| !lane.messages.is_empty()) {
+            self.turn()?;
+        }
+        self.forget_quiet();
+        Ok(())
+    }
+
+    /// A little time, and what came of it.
+    fn turn(&mut self) -> Result {
+        self.world.pump()?;
+        self.fetch_all()?;
+        let waited = self.world.clocks() - self.last_result;
+        if waited > PATIENCE {
+            let stuck: Vec<String> = self
+                .lanes
+                .iter()
+                .filter(|lane| !lane.pending.is_empty())
+                .map(Lane::words)
+                .collect();
+            return Err(TrafficError::Wrong(format!(
+                "no result for {waited} clocks; waiting: {}",
+                stuck.join("; ")
+            )));
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<TrafficReport> {
+        self.world.settle()?;
+        self.fetch_all()?;
+        for lane in 0..self.lanes.len() {
+            self.flush(lane)?;
+        }
+        while self.lanes.iter().any(|lane| !lane.receives.is_empty()) {
+            self.turn()?;
+        }
+        self.check_guards()?;
+        self.report.checked = self.world.finish()?;
+        self.report.frames = self.world.frames();
+        Ok(self.report)
+    }
+
+    pub(super) fn context(&mut self) -> u64 {
+        let context = self.next_context.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.next_context += 1;
+        context
+    }
+}
