@@ -24,6 +24,9 @@ fn world() -> World {
     World::connected(Scheduler::Fair, options)
 }
 
+/// A frame that node b sends: opcode, PSN, syndrome and MSN (0 without AETH).
+type Answer = (Opcode, u32, Option<Syndrome>, u32);
+
 /// A frame from node a to queue pair QB.
 fn frame(opcode: Opcode, psn: u32, ext: Ext, payload: &[u8]) -> Vec<u8> {
     built(opcode, psn, ext, payload, |_| {})
@@ -64,7 +67,7 @@ fn reth(va: u64, token: u32, length: u32) -> Ext {
 }
 
 /// Node b's verdict on a frame, and the frames that it sends then.
-fn give(w: &mut World, frame: &[u8]) -> (Action, Vec<(Opcode, u32, Option<Syndrome>, u32)>) {
+fn give(w: &mut World, frame: &[u8]) -> (Action, Vec<Answer>) {
     w.b.target.send_frame(frame).unwrap();
     let mut verdict = None;
     while w.b.target.step().unwrap() {
@@ -105,11 +108,11 @@ fn dropped(psn: u32, cause: DropCause) -> Action {
         .with_cause(cause as u8)
 }
 
-fn ack(psn: u32, msn: u32) -> Vec<(Opcode, u32, Option<Syndrome>, u32)> {
+fn ack(psn: u32, msn: u32) -> Vec<Answer> {
     vec![(Opcode::Acknowledge, psn, Some(Syndrome::ACK), msn)]
 }
 
-fn nak(code: NakCode, psn: u32, msn: u32) -> Vec<(Opcode, u32, Option<Syndrome>, u32)> {
+fn nak(code: NakCode, psn: u32, msn: u32) -> Vec<Answer> {
     vec![(Opcode::Acknowledge, psn, Some(Syndrome::Nak(code)), msn)]
 }
 

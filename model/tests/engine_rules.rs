@@ -234,7 +234,7 @@ fn send_and_invalidate() {
 fn refused_invalidation() {
     for scheduler in SCHEDULERS {
         let refused: [fn(&mut Node) -> u32; 7] = [
-            |_| 0xFF_FFFF_FF,
+            |_| 0xFFFF_FFFF,
             |b| b.region(100, Access::FAST).token ^ 1,
             |b| b.region(100, Access::ALL).token,
             |b| {

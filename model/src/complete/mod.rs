@@ -93,7 +93,7 @@ impl CqState {
 }
 
 /// Completions of one queue pair that wait for their `Complete`.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Waiting {
     queues: [VecDeque<Completion>; 2],
 }
@@ -118,6 +118,7 @@ pub(crate) struct Written {
 }
 
 /// See the module.
+#[derive(Clone)]
 pub(crate) struct Complete {
     cqs: Vec<CqState>,
     waiting: Vec<Waiting>,

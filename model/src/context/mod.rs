@@ -4,7 +4,7 @@ mod entries;
 mod tokens;
 
 pub(crate) use entries::{CqContext, ENTRY_BYTES, QpContext, Sge, Staged, TokenContext};
-pub(crate) use tokens::{Chunk, Right, pieces};
+pub(crate) use tokens::{Chunk, Right, pieces, split};
 
 use crate::abi::{QpState, Table};
 use crate::engine::Config;
@@ -55,6 +55,7 @@ pub(crate) enum Written {
 }
 
 /// The tables.
+#[derive(Clone)]
 pub(crate) struct Context {
     qps: Vec<QpContext>,
     cqs: Vec<CqContext>,
@@ -99,10 +100,12 @@ impl Context {
         self.cqs.get(usize::try_from(number).ok()?)
     }
 
-    /// A page address; page numbers wrap at the size of the table.
+    /// A page address, a multiple of 4096; page numbers wrap at the size of the table.
     fn page(&self, number: u64) -> u64 {
         let index = number & (self.pages.len() as u64 - 1);
-        self.pages.get(index as usize).copied().unwrap_or(0)
+        self.pages
+            .get(index as usize)
+            .map_or(0, |page| page & !0xFFF)
     }
 
     /// Writes a staged entry. What lies outside its table is ignored.

@@ -107,32 +107,20 @@ impl Context {
     }
 
     /// Appends where the bytes of a checked use lie: one run for each page that it touches.
-    pub fn place(
-        &self,
-        entry: &TokenContext,
-        mut address: u64,
-        mut length: u64,
-        chunks: &mut Vec<Chunk>,
-    ) {
-        while length > 0 {
-            let (logical, in_page) = if entry.kind == TokenKind::Privileged {
-                (address, address % PAGE)
-            } else {
-                let offset = address
-                    .wrapping_sub(entry.base_address)
-                    .wrapping_add(entry.page_offset.into());
-                let page = u64::from(entry.first_page).wrapping_add(offset / PAGE);
-                let page = self.page(page);
-                (page.wrapping_add(offset % PAGE), offset % PAGE)
-            };
-            let run = length.min(PAGE - in_page);
-            chunks.push(Chunk {
-                address: logical,
-                length: run as usize,
-            });
-            address = address.wrapping_add(run);
-            length -= run;
+    pub fn place(&self, entry: &TokenContext, address: u64, length: u64, chunks: &mut Vec<Chunk>) {
+        if entry.kind == TokenKind::Privileged {
+            return split(address, length, chunks);
         }
+        let offset = address
+            .wrapping_sub(entry.base_address)
+            .wrapping_add(entry.page_offset.into());
+        split_pages(offset, length, |offset, length| {
+            let page = self.page(u64::from(entry.first_page).wrapping_add(offset / PAGE));
+            chunks.push(Chunk {
+                address: page + offset % PAGE,
+                length,
+            });
+        });
     }
 
     /// Checks a use and appends where its bytes lie.
@@ -147,6 +135,23 @@ impl Context {
         let entry = self.check(piece.token, address, length, pd, right)?;
         self.place(entry, address, length, chunks);
         Ok(())
+    }
+}
+
+/// Appends a range of logical addresses, one run for each page that it touches.
+pub(crate) fn split(address: u64, length: u64, chunks: &mut Vec<Chunk>) {
+    split_pages(address, length, |address, length| {
+        chunks.push(Chunk { address, length });
+    });
+}
+
+/// The runs of a range that lie each in one page.
+fn split_pages(mut start: u64, mut left: u64, mut run: impl FnMut(u64, usize)) {
+    while left > 0 {
+        let length = left.min(PAGE - start % PAGE);
+        run(start, length as usize);
+        start = start.wrapping_add(length);
+        left -= length;
     }
 }
 

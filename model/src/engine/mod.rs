@@ -41,7 +41,8 @@ use ready::Ready;
 /// Spent buffers that are kept for reuse.
 const POOL: usize = 256;
 
-/// The golden engine.
+/// The golden engine. A clone goes its own way: what a search through all choices needs.
+#[derive(Clone)]
 pub struct Engine {
     config: Config,
     host: Host,

@@ -47,7 +47,7 @@ impl Works {
 
 /// For each kind of work, the queue pairs for which it may be due. A queue pair that is not in a set has
 /// no such work; one in it may have.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Ready {
     sets: [Set; Work::ALL.len()],
     /// Kinds whose set may have members.
@@ -119,7 +119,7 @@ impl Ready {
 }
 
 /// A set of queue pairs with a cursor.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Set {
     words: Vec<u64>,
     cursor: usize,

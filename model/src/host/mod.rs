@@ -59,7 +59,7 @@ impl Port {
 }
 
 /// Counters of frames.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Counters {
     drops: [u32; 32],
     rx_frames: u32,
@@ -69,6 +69,7 @@ struct Counters {
 }
 
 /// See the module.
+#[derive(Clone)]
 pub(crate) struct Host {
     config: Config,
     pub port: Port,

@@ -58,7 +58,7 @@ impl Refused {
 }
 
 /// Responder and receive queue of one queue pair.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Receiver {
     /// Index after the last receive rung for.
     pub producer: u16,

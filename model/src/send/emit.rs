@@ -3,7 +3,7 @@
 use super::wqe::{HEAD, MAX_ENTRY, Wqe};
 use super::{Current, Failure, OpenRead, Request, SendQueue};
 use crate::abi::{Fault, QpState, Status, WqeOpcode};
-use crate::context::{Chunk, Context, QpContext, Right, pieces};
+use crate::context::{Chunk, Context, QpContext, Right, pieces, split};
 use crate::engine::{InputError, Inputs, ReadChannel};
 use crate::wire::{Bth, Ext, Opcode, Psn, Reth, Token};
 
@@ -132,13 +132,9 @@ impl SendQueue {
             (left.min(qp.mtu), left.min(qp.mtu), Right::LocalRead)
         };
         if wqe.inline {
-            if payload > 0 {
-                let at = HEAD as u64 + u64::from(current.offset);
-                chunks.push(Chunk {
-                    address: qp.sq_address(current.index).wrapping_add(at),
-                    length: payload as usize,
-                });
-            }
+            let at = HEAD as u64 + u64::from(current.offset);
+            let address = qp.sq_address(current.index).wrapping_add(at);
+            split(address, payload.into(), chunks);
         } else if let Err((status, fault)) = elements(&current, used, right, qp.pd, context, chunks)
         {
             return Next::Fail {

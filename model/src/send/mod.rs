@@ -59,7 +59,7 @@ pub(crate) struct Retirement {
 
 /// Send queue of one queue pair. Packets are numbered from 0 since `QpInit`; their PSN is that number
 /// after the first one's.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SendQueue {
     /// Index after the last request rung for.
     pub producer: u16,
