@@ -233,6 +233,7 @@ module nd_engine
   read_t               read;
   logic [7:0]          reads_started;
   psn_t                next_psn;
+  logic [NumQp-1:0]    settled;
   logic                emit_valid;
   qp_t                 emit_qp;
   logic        [1:0]   completion_valid, completion_ready;
@@ -252,7 +253,7 @@ module nd_engine
     .fetch(sq_fetch), .fetch_rsp_valid(sq_fetch_rsp_valid), .fetch_rsp(sq_fetch_rsp),
     .chunk_valid(send_chunk_valid), .chunk_ready(send_chunk_ready), .chunk(send_chunk),
     .tx_valid(send_tx_valid), .tx_ready(tx_room), .tx(send_tx),
-    .ack_valid, .ack_ready, .ack, .read_done_valid, .read_done_ready, .read_done_qp,
+    .ack_valid, .ack_ready, .ack, .read_done_valid, .read_done_ready, .read_done_qp, .settled,
     .completion_valid(completion_valid[0]), .completion_ready(completion_ready[0]),
     .completion(completion[0]), .qp_event_valid(qp_event_valid[0]),
     .qp_event_ready(qp_event_ready[0]),
@@ -282,7 +283,7 @@ module nd_engine
     .rx_event, .rx_cause, .rx_octets, .rx_valid, .rx_ready, .rx,
     .tx_valid(resp_tx_valid), .tx_ready(tx_room), .tx(resp_tx),
     .chunk_valid(resp_chunk_valid), .chunk_ready(resp_chunk_ready), .chunk(resp_chunk),
-    .ack_valid, .ack_ready, .ack, .read_done_valid, .read_done_ready, .read_done_qp,
+    .ack_valid, .ack_ready, .ack, .read_done_valid, .read_done_ready, .read_done_qp, .settled,
     .read_qp, .read_slot, .read, .reads_started, .next_psn_addr, .next_psn,
     .emit_valid, .emit_qp,
     .completion_valid(completion_valid[1]), .completion_ready(completion_ready[1]),

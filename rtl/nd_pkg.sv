@@ -70,7 +70,7 @@ package nd_pkg;
     PostReceive,   // receive completion
     PostRespond,   // ACK, NAK or read to be answered
     PostReadDone,  // all bytes of a read are placed
-    PostFatal      // all bytes that a failed read received are placed
+    PostFatal      // all bytes that a read received are placed, and its queue pair fails
   } post_kind_e;
 
   // A receive or send completion on its way to the completion queue.
@@ -101,7 +101,8 @@ package nd_pkg;
 
   typedef struct packed {
     post_kind_e  kind;
-    completion_t completion;  // PostReceive; PostFatal: qp, status, error_code, and the PSN in token
+    completion_t completion;  // PostReceive; PostFatal: qp, status, error_code, PSN in token;
+                              // with `receive`: in QpErr, nothing more is going to be placed
     response_t   response;    // PostRespond
     qp_t         qp;          // PostReadDone
   } post_t;

@@ -80,6 +80,7 @@ module nd_receive
   output logic                  read_done_valid,
   input  logic                  read_done_ready,
   output qp_t                   read_done_qp,
+  output logic [NumQp-1:0]      settled,        // in QpErr, and all that came before is placed
   output qp_t                   read_qp,
   output logic [SlotBits-1:0]   read_slot,
   input  read_t                 read,
@@ -153,10 +154,8 @@ module nd_receive
   idx_t       consumer[3];
   idx_t       consumer_wdata;
   qp_t        rx_rqp[1];
-  qp_t        msn_rqp[1];
   responder_t responder[1];
   requester_t requester[1];
-  psn_t       msn[1];
   logic [7:0] reads_done;
   effect_t    effect;
   idx_t       effect_consumer, job_consumer;
@@ -167,7 +166,6 @@ module nd_receive
   assign index_qp[1] = fetch_qp;
   assign index_qp[2] = flush_qp;
   assign rx_rqp[0]   = rx_qp;
-  assign msn_rqp[0]  = respond_qp;
   assign consumed       = (rx_gnt && effect.consumed) || flush_gnt;
   assign consumed_qp    = flush_gnt ? flush_qp : rx_qp;
   assign consumer_wdata = (flush_gnt ? job_consumer : effect_consumer) + 16'd1;
@@ -183,10 +181,6 @@ module nd_receive
   nd_receive_table #(.T(requester_t), .NumQp(NumQp), .Reads(1)) u_requester (
     .clk, .clear, .clear_qp(hold_qp_q), .we(rx_gnt && effect.requester_we), .wqp(rx_qp),
     .wdata(effect.requester), .rqp(rx_rqp), .rdata(requester)
-  );
-  nd_receive_table #(.T(psn_t), .NumQp(NumQp), .Reads(1)) u_msn (
-    .clk, .clear, .clear_qp(hold_qp_q), .we(rx_gnt && effect.responder_we), .wqp(rx_qp),
-    .wdata(effect.responder.msn), .rqp(msn_rqp), .rdata(msn)
   );
 
   // ---- doorbells and fetch -------------------------------------------------------------------
@@ -236,20 +230,27 @@ module nd_receive
   );
 
   // ---- flush and placement -------------------------------------------------------------------
-  job_t flush_job;
+  job_t flush_job, mark;
+  logic mark_valid, mark_ready, rx_job, back;
+
+  assign rx_job     = rx_gnt && effect.job_valid;
+  assign mark_ready = place_ready && !rx_job && !flush_gnt;
+  assign back       = post_valid && post_ready && post.kind == PostFatal && post.completion.receive;
 
   nd_receive_flush #(.NumQp(NumQp)) u_flush (
     .clk, .rst, .qp_states, .pause, .hold, .hold_qp(hold_qp_q),
     .touched(db_done), .touched_qp(db_qp),
     .qp(flush_qp), .producer(producer[2]), .consumer(consumer[2]), .room(place_ready),
     .commit_req(commit_req[2]), .commit_record(commit_record[2]), .commit_gnt(flush_gnt),
-    .job(flush_job), .job_consumer
+    .job(flush_job), .job_consumer, .mark_valid, .mark_ready, .mark,
+    .back_valid(back), .back_qp(post.completion.qp), .settled
   );
   nd_receive_place u_place (
     .clk, .rst, .chunk_valid(list_valid), .chunk_ready(list_ready), .chunk(list_chunk),
     .chunk_keep(list_keep), .chunk_discard(list_discard),
-    .job_valid((rx_gnt && effect.job_valid) || flush_gnt), .job_ready(place_ready),
-    .job(flush_gnt ? flush_job : effect.job), .scatter_valid, .scatter_ready, .scatter,
+    .job_valid(rx_job || flush_gnt || (mark_valid && mark_ready)), .job_ready(place_ready),
+    .job(flush_gnt ? flush_job : rx_job ? effect.job : mark), .scatter_valid, .scatter_ready,
+    .scatter,
     .taken(post_valid && post_ready), .idle(posts_idle)
   );
 
@@ -262,8 +263,7 @@ module nd_receive
     .fatal(rx_gnt && effect.fatal), .fatal_qp(rx_qp),
     .post_valid(post_valid && post_ready && post.kind == PostRespond), .post(post.response),
     .answered, .answered_qp, .reads_qp(rx_qp), .reads_done,
-    .judged(rx_gnt && effect.responder_we), .judged_qp(rx_qp),
-    .qp(respond_qp), .cfg(recv_cfg[2]), .msn(msn[0]),
+    .qp(respond_qp), .cfg(recv_cfg[2]),
     .tr_req_valid(tr_req_valid[1]), .tr_req_ready(tr_req_ready[1]), .tr_req(tr_req[1]),
     .tr_rsp_valid(tr_rsp_valid[1]), .tr_rsp_ready(tr_rsp_ready[1]), .tr_rsp(tr_rsp[1]),
     .chunk_valid, .chunk_ready, .chunk, .tx_valid, .tx_ready, .tx,
@@ -285,7 +285,7 @@ module nd_receive
   assign ack_in = rx_gnt && effect.ack_valid;
   always_ff @(posedge clk) begin
     if (!fatal_q) begin
-      fatal_q     <= post_valid && post_ready && post.kind == PostFatal;
+      fatal_q     <= post_valid && post_ready && post.kind == PostFatal && !post.completion.receive;
       fatal_ack_q <= '{qp: post.completion.qp, psn: post.completion.token[23:0], fail: 1'b1,
                        status: post.completion.status, error_code: post.completion.error_code};
     end else if (ack_room && !ack_in) begin

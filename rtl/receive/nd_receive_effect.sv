@@ -151,6 +151,7 @@ module nd_receive_effect
         default: ;
       endcase
       effect.fatal        = nak;
+      if (nak) effect.responder.nak_sent = 1'b0;
       effect.fatal_status = status;
 
       effect.job.other_kind = PostRespond;

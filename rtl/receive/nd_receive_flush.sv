@@ -3,6 +3,10 @@
 // Looks at one queue pair after the other. The completion goes the way of all receive completions
 // (as a job without payload), so it stays behind those under way. `commit_gnt` means: push `job`,
 // consumer index + 1.
+//
+// When it first sees a queue pair in QpErr it sends a mark the same way (`mark_*`, taken when no other
+// job is pushed). `settled` is set when the mark came back (`back_*`): all payload of that queue pair
+// is placed.
 module nd_receive_flush
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -30,13 +34,21 @@ module nd_receive_flush
   output commit_t commit_record,
   input  logic    commit_gnt,
   output job_t    job,
-  output idx_t    job_consumer
+  output idx_t    job_consumer,
+
+  output logic    mark_valid,
+  input  logic    mark_ready,
+  output job_t    mark,
+  input  logic    back_valid,
+  input  qp_t     back_qp,
+  output logic [NumQp-1:0] settled
 );
   localparam int unsigned QpBits = $clog2(NumQp);
   typedef logic [QpBits-1:0] qp_bits_t;
 
-  typedef enum logic [1:0] {
+  typedef enum logic [2:0] {
     Scan,
+    Mark,
     Wait,
     Decide,
     Ready
@@ -46,6 +58,10 @@ module nd_receive_flush
   qp_bits_t qp_q, qp_d;
   idx_t     producer_q, producer_d, consumer_q, consumer_d;
   logic     dirty_q, dirty_d, failed;
+  logic [NumQp-1:0] errors, marked_q, marked_d, settled_q, settled_d;
+
+  logic unused;
+  assign unused = &{1'b0, back_qp};
 
   assign qp           = qp_t'(qp_q);
   assign failed       = qp_states[qp_q] == QpErr;
@@ -65,6 +81,28 @@ module nd_receive_flush
     job.completion.status    = StatusFlushed;
   end
 
+  assign mark_valid = state_q == Mark && failed && !pause && !(hold && hold_qp == qp);
+  assign settled    = settled_q;
+
+  always_comb begin
+    mark                    = '0;
+    mark.other              = 1'b1;
+    mark.other_kind         = PostFatal;
+    mark.qp                 = qp;
+    mark.completion.qp      = qp;
+    mark.completion.receive = 1'b1;
+  end
+
+  always_comb begin
+    for (int unsigned i = 0; i < NumQp; i++) errors[i] = qp_states[i] == QpErr;
+    marked_d  = marked_q;
+    settled_d = settled_q;
+    if (mark_valid && mark_ready) marked_d[qp_q] = 1'b1;
+    if (back_valid) settled_d[back_qp[QpBits-1:0]] = 1'b1;
+    marked_d  &= errors;
+    settled_d &= errors;
+  end
+
   always_comb begin
     state_d    = state_q;
     qp_d       = qp_q;
@@ -74,9 +112,11 @@ module nd_receive_flush
     unique case (state_q)
       Scan: begin
         dirty_d = touched && touched_qp == qp;
-        if (failed) state_d = Wait;
-        else qp_d = qp_q + 1'b1;
+        if (!failed) qp_d = qp_q + 1'b1;
+        else if (!marked_q[qp_q]) state_d = Mark;
+        else state_d = Wait;
       end
+      Mark: if (mark_ready || !failed) state_d = Scan;
       Wait: begin
         producer_d = producer;
         consumer_d = consumer;
@@ -106,9 +146,13 @@ module nd_receive_flush
     producer_q <= producer_d;
     consumer_q <= consumer_d;
     dirty_q    <= dirty_d;
+    marked_q   <= marked_d;
+    settled_q  <= settled_d;
     if (rst) begin
-      state_q <= Scan;
-      qp_q    <= '0;
+      state_q   <= Scan;
+      qp_q      <= '0;
+      marked_q  <= '0;
+      settled_q <= '0;
     end
   end
 

@@ -36,12 +36,9 @@ module nd_receive_respond
   output qp_t        answered_qp,
   input  qp_t        reads_qp,     // lookup of the reads answered, one clock later
   output logic [7:0] reads_done,
-  input  logic       judged,       // a request of that queue pair was taken
-  input  qp_t        judged_qp,
 
   output qp_t        qp,           // lookups, data one clock later
   input  qp_recv_t   cfg,
-  input  psn_t       msn,
 
   output logic           tr_req_valid,
   input  logic           tr_req_ready,
@@ -87,9 +84,8 @@ module nd_receive_respond
 
   state_e      state_q, state_d;
   logic [7:0]  epoch_q, epoch_d;
-  logic        dirty_q, dirty_d, restart;
+  logic        restart;
   qp_recv_t    cfg_q, cfg_d;
-  psn_t        msn_q, msn_d;
   logic [7:0]  done_q, done_d;
   logic [31:0] offset_q, offset_d;    // bytes of the read that are sent
   psn_t        packet_q, packet_d;    // packets of the read that are sent
@@ -162,8 +158,7 @@ module nd_receive_respond
   assign left       = response.len - offset_q;
   assign psn        = response.psn + packet_q;
   assign full       = used_q == place_t'(Places);
-  assign restart    = (epoch != epoch_q || (dirty_q && fault_q && state_q == Ready)) &&
-                      !(state_q inside {Idle, Drain});
+  assign restart    = epoch != epoch_q && !(state_q inside {Idle, Drain});
 
   always_comb begin
     sge = '0;
@@ -196,7 +191,7 @@ module nd_receive_respond
       rec_d.cause = RespondDiscard;
     end else if (fault_q) begin
       rec_d.cause = RespondNak;
-      tx_d.aeth   = {AethAccess, msn_q};
+      tx_d.aeth   = {AethAccess, response.msn};
     end else if (response.is_read) begin
       rec_d.cause = RespondRead;
       tx_d.aeth   = {AethAck, response.msn};
@@ -217,7 +212,6 @@ module nd_receive_respond
     state_d    = state_q;
     epoch_d    = epoch_q;
     cfg_d      = cfg_q;
-    msn_d      = msn_q;
     done_d     = done_q;
     offset_d   = offset_q;
     packet_d   = packet_q;
@@ -230,16 +224,13 @@ module nd_receive_respond
     finished   = 1'b0;
     nak_d      = nak_q;
     life_d     = life_q;
-    dirty_d    = dirty_q || (judged && judged_qp == qp);
     unique case (state_q)
       Idle: begin
         epoch_d = epoch;
-        dirty_d = judged && judged_qp == qp;
         if (head_valid) state_d = Look;
       end
       Look: begin
         cfg_d   = cfg;
-        msn_d   = msn;
         done_d  = done_read[0];
         state_d = Decide;
       end
@@ -297,9 +288,7 @@ module nd_receive_respond
   always_ff @(posedge clk) begin
     state_q   <= state_d;
     epoch_q   <= epoch_d;
-    dirty_q   <= dirty_d;
     cfg_q     <= cfg_d;
-    msn_q     <= msn_d;
     done_q    <= done_d;
     offset_q  <= offset_d;
     packet_q  <= packet_d;

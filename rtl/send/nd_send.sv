@@ -77,6 +77,7 @@ module nd_send
   input  logic                  read_done_valid,
   output logic                  read_done_ready,
   input  qp_t                   read_done_qp,
+  input  logic [NumQp-1:0]      settled,        // in QpErr, and all that came before is placed
   input  qp_t                   read_qp,
   input  logic [SlotBits-1:0]   read_slot,
   output read_t                 read,
@@ -172,7 +173,7 @@ module nd_send
   assign unused = &{1'b0, send_cfg[2]};
 
   nd_send_retire #(.NumQp(NumQp), .Outstanding(Outstanding)) u_retire (
-    .clk, .rst, .qp_states, .epoch, .clear_valid(qp_clear_valid), .clear_qp(qp_clear),
+    .clk, .rst, .qp_states, .settled, .epoch, .clear_valid(qp_clear_valid), .clear_qp(qp_clear),
     .clear_done(clear_done[4]), .set_error_valid, .set_error,
     .commit_req(commit_req[2]), .commit_record(commit_record[2]), .commit_gnt(commit_gnt[2]),
     .ack_valid, .ack_ready, .ack, .read_done_valid, .read_done_ready, .read_done_qp,

@@ -2,7 +2,8 @@
 //
 // Events mark a queue pair: an acknowledgement, a finished read, a request that failed locally, a
 // doorbell. A marked queue pair in QpRts or QpErr takes its turn; its oldest request
-//   in QpErr  is flushed if there is one;
+//   in QpErr  is flushed if there is one, once the queue pair is `settled`: what responses brought
+//             before is placed;
 //   in QpRts  retires with success when it is acknowledged (a read: and placed), or with the
 //             failure that a response told of or, if none did, its local one; with a failure the
 //             queue pair goes to QpErr.
@@ -25,6 +26,7 @@ module nd_send_retire
   input  logic                  rst,
 
   input  qp_state_e [NumQp-1:0] qp_states,
+  input  logic      [NumQp-1:0] settled,
   input  logic [7:0]            epoch,
   input  logic                  clear_valid,
   input  qp_t                   clear_qp,
@@ -131,7 +133,8 @@ module nd_send_retire
   always_comb begin
     for (int unsigned i = 0; i < NumQp; i++) begin
       is_error[i] = qp_states[i] == QpErr;
-      eligible[i] = marked_q[i] && (qp_states[i] == QpRts || is_error[i]) && !clear_row[i];
+      eligible[i] = marked_q[i] && (qp_states[i] == QpRts || (is_error[i] && settled[i])) &&
+                    !clear_row[i];
     end
   end
 
