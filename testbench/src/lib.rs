@@ -1,5 +1,6 @@
 //! The Tandem bench: vectors, the world that runs them, random traffic, measurements and reports.
 
+pub mod measure;
 pub mod plan;
 pub mod targets;
 pub mod traffic;

@@ -1,9 +1,50 @@
-//! Soon.
+//! `tandem bench`.
+
 use miette::Result;
-/// Arguments.
+use tandem_testbench::measure::{MeasureOptions, measure};
+
+/// Arguments of `bench`.
 #[derive(clap::Args)]
-pub struct Arguments {}
+pub struct Arguments {
+    /// Work requests of the measurements on the golden model
+    #[arg(long, value_name = "N", default_value_t = 200_000)]
+    model_requests: u32,
+
+    /// Work requests of the measurements on the engine
+    #[arg(long, value_name = "N", default_value_t = 5_000)]
+    engine_requests: u32,
+
+    /// Leave the engine out
+    #[arg(long)]
+    model_only: bool,
+
+    /// Seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
 /// Runs the command.
-pub fn run(_: &Arguments) -> Result<bool> {
+pub fn run(arguments: &Arguments) -> Result<bool> {
+    let options = MeasureOptions {
+        model_requests: arguments.model_requests,
+        engine_requests: arguments.engine_requests,
+        engine: cfg!(feature = "rtl") && !arguments.model_only,
+        seed: arguments.seed,
+    };
+    let figures = measure(&options, &|what| eprintln!("measuring: {what}"))
+        .map_err(|error| miette::miette!("{error}"))?;
+    for figure in &figures {
+        let note = if figure.machine { "(this machine)" } else { "" };
+        println!("{:<48}{:>14} {:<11}{note}", figure.name, digits(figure.value), figure.unit);
+    }
     Ok(true)
+}
+
+/// Four digits that matter.
+fn digits(value: f64) -> String {
+    match value.abs() {
+        large if large >= 1000.0 => format!("{value:.0}"),
+        middle if middle >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.3}"),
+    }
 }

@@ -108,6 +108,8 @@ impl Node {
 pub struct Passed {
     /// Place of the node that sent it.
     pub from: usize,
+    /// Clock of that node when the network took it.
+    pub clock: u64,
     /// The frame, without FCS.
     pub frame: Vec<u8>,
 }
@@ -220,7 +222,8 @@ impl World {
             }
         }
         if self.keep {
-            self.passed.push(Passed { from, frame });
+            let clock = now;
+            self.passed.push(Passed { from, clock, frame });
         }
         Ok(())
     }

@@ -1,0 +1,206 @@
+//! Two nodes for measurements: `a` sends, `b` receives.
+
+use tandem_model::hal::{Hal, Target};
+use tandem_model::ndk::bench::{ConnectParameters, PathMtu};
+use tandem_model::ndk::{
+    Cq, LocalToken, Mdl, MrFlags, MrUse, NdkError, NdkResultEx, NtStatus, OpFlags, PAGE_SIZE,
+    Provider, Qp, QpParameters, RemoteToken, Sge,
+};
+
+use super::Result;
+use crate::targets::{self, AnyTarget, TargetOptions};
+use crate::vector::TargetKind;
+use crate::world::{Address, Node, World, WorldError};
+
+/// Bytes to send from and to write to.
+const MEMORY: u32 = 1 << 20;
+/// Entries of the completion queues.
+const CQ_DEPTH: u32 = 4096;
+/// Depth of the queues.
+const DEPTH: u32 = 1024;
+
+struct End {
+    cq: Cq,
+    qps: Vec<Qp>,
+    address: u64,
+    token: LocalToken,
+}
+
+/// See the module.
+pub(super) struct Rig {
+    world: World,
+    ends: Vec<End>,
+    next: u64,
+}
+
+fn prepare(nic: &mut Provider<AnyTarget>, queue_pairs: u32) -> std::result::Result<End, NdkError> {
+    let pd = nic.create_pd()?;
+    let cq = nic.create_cq(CQ_DEPTH, 0)?;
+    let address = nic.hal_mut().allocate(MEMORY as usize, PAGE_SIZE)?;
+    let mr = nic.create_mr(pd, MrUse::Register)?;
+    let mdl = Mdl::identity(address, MEMORY);
+    nic.register_mr(mr, &[mdl], MEMORY.into(), MrFlags::ALLOW_REMOTE_WRITE)?;
+    let parameters = QpParameters {
+        receive_queue_depth: DEPTH,
+        initiator_queue_depth: DEPTH,
+        ..QpParameters::new(cq, cq)
+    };
+    let qps = (0..queue_pairs)
+        .map(|_| nic.create_qp(pd, &parameters))
+        .collect::<std::result::Result<Vec<Qp>, NdkError>>()?;
+    let token = nic.local_token_from_mr(mr)?;
+    Ok(End {
+        cq,
+        qps,
+        address,
+        token,
+    })
+}
+
+impl Rig {
+    pub(super) fn new(
+        kinds: [TargetKind; 2],
+        options: &TargetOptions,
+        queue_pairs: u32,
+        mtu: u32,
+        quantum: u32,
+        keep: bool,
+    ) -> Result<Self> {
+        let mut nodes = Vec::new();
+        let mut ends = Vec::new();
+        for (place, (name, kind)) in ["a", "b"].into_iter().zip(kinds).enumerate() {
+            let address = Address::of(place);
+            let target = targets::open(kind, name, options).map_err(|source| WorldError::Target {
+                node: name.into(),
+                source,
+            })?;
+            let broken = |source| WorldError::Provider {
+                node: name.into(),
+                source,
+            };
+            let mut nic = Provider::open(target, address.adapter()).map_err(broken)?;
+            ends.push(prepare(&mut nic, queue_pairs).map_err(broken)?);
+            nodes.push(Node {
+                name: name.into(),
+                address,
+                nic,
+                notifications: Vec::new(),
+            });
+        }
+        let mut rig = Self {
+            world: World::new(nodes, keep, None).with_quantum(quantum),
+            ends,
+            next: 0,
+        };
+        for pair in 0..queue_pairs as usize {
+            rig.connect(pair, mtu)?;
+        }
+        Ok(rig)
+    }
+
+    fn connect(&mut self, pair: usize, mtu: u32) -> Result<()> {
+        for (own, peer) in [(0, 1), (1, 0)] {
+            let there = &self.world.nodes[peer];
+            let number = there.nic.qp_number(self.ends[peer].qps[pair]);
+            let number = number.map_err(|error| there.error(error))?;
+            let parameters = ConnectParameters {
+                mtu: PathMtu::from_bytes(mtu).unwrap_or_default(),
+                ..ConnectParameters::to(there.address.mac, there.address.ipv4.into(), number)
+            };
+            let qp = self.ends[own].qps[pair];
+            let outcome = self.world.nodes[own].nic.bench().connect(qp, &parameters);
+            outcome.map_err(|error| self.world.nodes[own].error(error))?;
+        }
+        Ok(())
+    }
+
+    /// Posts so many receives on each queue pair of `b`, and lets them settle.
+    pub(super) fn receives(&mut self, count: u32) -> Result<()> {
+        let end = &self.ends[1];
+        let node = &mut self.world.nodes[1];
+        let sge = Sge {
+            address: end.address,
+            length: 64,
+            token: end.token,
+        };
+        for qp in &end.qps {
+            for _ in 0..count {
+                let posted = node.nic.receive(*qp, 0, &[sge]);
+                posted.map_err(|error| node.error(error))?;
+            }
+        }
+        self.world.settle()
+    }
+
+    /// Sends on the first queue pair.
+    pub(super) fn send(&mut self, length: u32, flags: OpFlags) -> Result<()> {
+        self.send_on(0, length, flags)
+    }
+
+    /// Sends on a queue pair.
+    pub(super) fn send_on(&mut self, pair: usize, length: u32, flags: OpFlags) -> Result<()> {
+        let end = &self.ends[0];
+        let node = &mut self.world.nodes[0];
+        let sge = Sge {
+            address: end.address,
+            length,
+            token: end.token,
+        };
+        self.next += 1;
+        let posted = node.nic.send(end.qps[pair], self.next, &[sge], flags);
+        posted.map_err(|error| node.error(error))
+    }
+
+    /// Writes on the first queue pair.
+    pub(super) fn write(&mut self, length: u32, flags: OpFlags) -> Result<()> {
+        let (end, peer) = (&self.ends[0], &self.ends[1]);
+        let node = &mut self.world.nodes[0];
+        let sge = Sge {
+            address: end.address,
+            length,
+            token: end.token,
+        };
+        let token = RemoteToken::from_engine(peer.token.0);
+        let posted = node.nic.write(end.qps[0], 0, &[sge], peer.address, token, flags);
+        posted.map_err(|error| node.error(error))
+    }
+
+    /// Waits for so many results of `a` and of `b`; all must be successes.
+    pub(super) fn complete(&mut self, of_a: usize, of_b: usize) -> Result<()> {
+        let mut left = [of_a, of_b];
+        let mut results = vec![NdkResultEx::default(); 64];
+        while left.iter().any(|left| *left > 0) {
+            let busy = self.world.pump()?;
+            let before = left;
+            for ((node, end), left) in self.world.nodes.iter_mut().zip(&self.ends).zip(&mut left) {
+                let taken = node.nic.get_cq_results_ex(end.cq, &mut results);
+                let taken = taken.map_err(|error| node.error(error))?;
+                let failed = results.iter().take(taken).find(|result| !result.status.is_success());
+                if let Some(failed) = failed {
+                    return Err(node.error(NdkError::Status(failed.status)));
+                }
+                *left = left.saturating_sub(taken);
+            }
+            if !busy && before == left {
+                return Err(self.world.nodes[0].error(NdkError::Status(NtStatus::IO_TIMEOUT)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Clock of `a`.
+    pub(super) fn clock(&self) -> u64 {
+        self.world.nodes[0].nic.hal().now()
+    }
+
+    /// When frames of `a` were taken, and how long they are.
+    pub(super) fn frames(&self) -> impl Iterator<Item = (u64, usize)> + '_ {
+        let passed = self.world.passed.iter().filter(|passed| passed.from == 0);
+        passed.map(|passed| (passed.clock, passed.frame.len()))
+    }
+
+    /// Ends the run.
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.world.finish().map(|_| ())
+    }
+}
