@@ -40,7 +40,7 @@ package nd_pkg;
   // Fetch of whole 64-byte units; the address is aligned to 64 bytes and does not cross 4 KiB.
   typedef struct packed {
     addr_t      addr;
-    logic [2:0] units;  // 1, 2 or 4
+    logic [2:0] unit_count;  // 1, 2 or 4
     logic [7:0] tag;    // returned with the data
   } fetch_req_t;
 
@@ -212,7 +212,8 @@ package nd_pkg;
     logic [31:0] ieth;
   } tx_desc_t;
 
-  // A received frame, dropped by the wire or not. Its payload (if len != 0) waits in the packet buffer.
+  // A received frame, dropped by the wire or not. Its payload (if len != 0) waits in the packet
+  // buffer.
   typedef struct packed {
     drop_cause_e  drop;       // causes 0..11
     logic [47:0]  dst_mac;    // first octet in the lowest byte
@@ -257,8 +258,10 @@ package nd_pkg;
   } read_t;
 
   // A commit record with its request line; granted in the same clock by the arbiter.
-  function automatic commit_t commit_rec(commit_kind_e kind, logic [23:0] qpn, idx_t index, psn_t psn,
-                                         logic [31:0] token, logic [7:0] cause);
+  function automatic commit_t commit_rec(
+    commit_kind_e kind, logic [23:0] qpn, idx_t index, psn_t psn, logic [31:0] token,
+    logic [7:0] cause
+  );
     commit_t r;
     r.kind  = kind;
     r.qpn   = qpn;

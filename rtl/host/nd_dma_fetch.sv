@@ -54,8 +54,8 @@ module nd_dma_fetch
   assign req_ready   = !req_valid_q;
   assign burst_valid = req_valid_q && meta_ready;
   assign burst_addr  = req_q.addr;
-  assign burst_len   = 8'(8'(req_q.units) << $clog2(UnitBeats)) - 8'd1;
-  assign meta_in     = '{tag: req_q.tag, last_unit: 2'(req_q.units - 3'd1)};
+  assign burst_len   = 8'(8'(req_q.unit_count) << $clog2(UnitBeats)) - 8'd1;
+  assign meta_in     = '{tag: req_q.tag, last_unit: 2'(req_q.unit_count - 3'd1)};
   assign rsp_valid   = rsp_valid_q;
   assign rsp         = rsp_q;
 

@@ -171,7 +171,7 @@ module nd_receive_fetch
           next_we = 1'b1;
           slot_d  = slot;
           req_d.addr  = entry_addr;
-          req_d.units = 3'd1;
+          req_d.unit_count = 3'd1;
           req_d.tag   = 8'(slot);
           state_d = Send;
         end

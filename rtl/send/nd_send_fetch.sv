@@ -140,7 +140,7 @@ module nd_send_fetch
         issue         = producer_q != next_q && !gone_d;
         state_d       = issue ? Request : Pick;
         fetch_d.addr  = cfg_q.sq_base + addr_t'(place);
-        fetch_d.units = 3'd1 << cfg_q.sq_stride;
+        fetch_d.unit_count = 3'd1 << cfg_q.sq_stride;
         fetch_d.tag   = 8'({row_q, slot});
       end
       default: if (fetch_ready) state_d = Pick;

@@ -21,6 +21,7 @@ struct Top {
 /// Every top: the engine, and the library's modules, which are made for other designs too.
 const TOPS: &[Top] = &[
     top("nd_engine", "rtl/nd_engine.f"),
+    top("nd_wire_top", "rtl/wire/nd_wire.f"),
     top("nd_fifo", "rtl/lib/nd_lib.f"),
     top("nd_fifo_commit", "rtl/lib/nd_lib.f"),
     top("nd_fifo_reg", "rtl/lib/nd_lib.f"),
@@ -159,7 +160,7 @@ fn yosys_script(top: &Top, files: &FileList) -> String {
         paths.join(" ")
     };
     format!(
-        "read_slang --threads 1 --top {module} {dirs} {files}\n\
+        "read_slang --threads 1 --unroll-limit 65536 --top {module} {dirs} {files}\n\
          hierarchy -check -top {module}\n\
          proc\n\
          flatten\n\
@@ -231,9 +232,9 @@ mod tests {
             include_dirs: vec!["rtl/lib".into()],
         };
         let script = yosys_script(&top("b", "x.f"), &files);
-        assert!(
-            script.starts_with("read_slang --threads 1 --top b -I rtl/lib rtl/a.sv rtl/b.sv\n")
-        );
+        assert!(script.starts_with(
+            "read_slang --threads 1 --unroll-limit 65536 --top b -I rtl/lib rtl/a.sv rtl/b.sv\n"
+        ));
         assert!(script.contains("\ncheck -assert\n"));
     }
 
