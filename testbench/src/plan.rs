@@ -91,8 +91,7 @@ pub fn knows(id: &str) -> bool {
         return false;
     };
     let listed = |set: &Set| set.prefix == prefix && set.rows.iter().any(|row| row.0 == number);
-    let counted =
-        |family: &Family| family.prefix == prefix && (1..=family.last).contains(&number);
+    let counted = |family: &Family| family.prefix == prefix && (1..=family.last).contains(&number);
     FILE.set.iter().any(listed) || FILE.family.iter().any(counted)
 }
 
@@ -160,7 +159,9 @@ mod tests {
     #[test]
     fn ids_are_known_by_row_or_by_family() {
         assert!(knows("NDK-READ-28") && knows("NDK-SEND-9") && knows("C6"));
-        assert!(!knows("NDK-READ-29") && !knows("NDK-SEND-10") && !knows("NDK-READ") && !knows("X"));
+        assert!(
+            !knows("NDK-READ-29") && !knows("NDK-SEND-10") && !knows("NDK-READ") && !knows("X")
+        );
         assert_eq!(similar("NDK-READ-99"), ["NDK-READ-1 to NDK-READ-28"]);
     }
 }

@@ -114,8 +114,9 @@ fn open_rtl(node: &str, _: u64, _: &TargetOptions) -> Result<Inner, HalError> {
 
 /// A number that differs from node to node.
 fn fingerprint(node: &str) -> u64 {
-    node.bytes()
-        .fold(0, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add(byte.into()))
+    node.bytes().fold(0, |sum: u64, byte| {
+        sum.wrapping_mul(31).wrapping_add(byte.into())
+    })
 }
 
 impl AnyTarget {

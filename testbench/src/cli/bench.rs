@@ -35,7 +35,12 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         .map_err(|error| miette::miette!("{error}"))?;
     for figure in &figures {
         let note = if figure.machine { "(this machine)" } else { "" };
-        println!("{:<48}{:>14} {:<11}{note}", figure.name, digits(figure.value), figure.unit);
+        println!(
+            "{:<48}{:>14} {:<11}{note}",
+            figure.name,
+            digits(figure.value),
+            figure.unit
+        );
     }
     Ok(true)
 }

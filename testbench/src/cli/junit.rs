@@ -71,6 +71,9 @@ fn escaped(text: &str) -> String {
 mod tests {
     #[test]
     fn nothing_breaks_the_markup() {
-        assert_eq!(super::escaped("a<b & \"c\"\u{1b}"), "a&lt;b &amp; &quot;c&quot;?");
+        assert_eq!(
+            super::escaped("a<b & \"c\"\u{1b}"),
+            "a&lt;b &amp; &quot;c&quot;?"
+        );
     }
 }

@@ -35,7 +35,10 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         runs += file.vectors.len();
         let name = first.head.name.value();
         for id in &first.head.covers {
-            covered.entry(id.value().clone()).or_default().push(name.clone());
+            covered
+                .entry(id.value().clone())
+                .or_default()
+                .push(name.clone());
         }
         if !arguments.requirements {
             let cases = match file.vectors.len() {

@@ -66,7 +66,9 @@ fn parse_targets(text: &str) -> Result<TargetChoice, String> {
     let kind = |name: &str| match name {
         "model" => Ok(TargetKind::Model),
         "rtl" => Ok(TargetKind::Rtl),
-        other => Err(format!("`{other}` is not a target: there are `model` and `rtl`")),
+        other => Err(format!(
+            "`{other}` is not a target: there are `model` and `rtl`"
+        )),
     };
     let mut choice = TargetChoice::default();
     for part in text.split(',') {
@@ -124,7 +126,11 @@ mod tests {
         let choice = parse_targets("rtl,b=model").unwrap();
         assert_eq!(choice.all, TargetKind::Rtl);
         assert_eq!(choice.nodes.get("b"), Some(&TargetKind::Model));
-        assert!(parse_targets("a=verilog").unwrap_err().contains("`verilog`"));
+        assert!(
+            parse_targets("a=verilog")
+                .unwrap_err()
+                .contains("`verilog`")
+        );
     }
 
     #[test]

@@ -102,7 +102,11 @@ fn print(report: &TrafficReport, arguments: &Arguments, seconds: f64) {
         .iter()
         .map(|(kind, count)| format!("{count} x {kind}"))
         .collect();
-    println!("{total} requests ({}), {} of them silent", kinds.join(", "), report.silent);
+    println!(
+        "{total} requests ({}), {} of them silent",
+        kinds.join(", "),
+        report.silent
+    );
     println!(
         "{} results and {} bytes compared, {} calls refused as they must be, {} notifications",
         report.results, report.bytes, report.refused, report.notifications

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use miette::{GraphicalTheme, LabeledSpan, MietteDiagnostic, MietteHandlerOpts, NamedSource, Report};
+use miette::{
+    GraphicalTheme, LabeledSpan, MietteDiagnostic, MietteHandlerOpts, NamedSource, Report,
+};
 use tandem_testbench::vector::{Fault, VectorError};
 
 /// Sets the style up: plain characters where the terminal may not have others.

@@ -232,7 +232,12 @@ pub fn replay(arguments: &Arguments, run: &Run) -> String {
     if targets.scheduler != Default::default() {
         command.push_str(&format!(" --scheduler {:?}", targets.scheduler).to_lowercase());
     }
-    if let Some(vector) = run.file.vectors.get(run.index).filter(|vector| !vector.case.is_empty()) {
+    if let Some(vector) = run
+        .file
+        .vectors
+        .get(run.index)
+        .filter(|vector| !vector.case.is_empty())
+    {
         command.push_str(&format!(" --case '[{}]'", vector.case));
     }
     command

@@ -66,16 +66,31 @@ pub fn measure(options: &MeasureOptions, tell: &dyn Fn(&str)) -> Result<Vec<Figu
     let mut figures = Vec::new();
     tell("64-byte silent sends on the golden model");
     let rate = model_rate(options)?;
-    figures.push(Figure::new("golden model with provider: 64-byte sends", rate, "requests/s", true));
+    figures.push(Figure::new(
+        "golden model with provider: 64-byte sends",
+        rate,
+        "requests/s",
+        true,
+    ));
     if !options.engine {
         return Ok(figures);
     }
     tell("the engine without and with its checker");
     let unchecked = clock_rate(options, true)?;
     let checked = clock_rate(options, false)?;
-    figures.push(Figure::new("engine without checker", unchecked, "clocks/s", true));
+    figures.push(Figure::new(
+        "engine without checker",
+        unchecked,
+        "clocks/s",
+        true,
+    ));
     figures.push(Figure::new("engine in lockstep", checked, "clocks/s", true));
-    figures.push(Figure::new("… in lockstep : without checker", checked / unchecked, "", false));
+    figures.push(Figure::new(
+        "… in lockstep : without checker",
+        checked / unchecked,
+        "",
+        false,
+    ));
     for queue_pairs in [1, 16] {
         tell("clocks of a 64-byte silent send");
         let clocks = clocks_per_send(options, queue_pairs)?;
@@ -147,7 +162,14 @@ fn clock_rate(options: &MeasureOptions, unchecked: bool) -> Result<f64> {
 fn clocks_per_send(options: &MeasureOptions, queue_pairs: u32) -> Result<f64> {
     const SENDS: u32 = 512;
     let kinds = [TargetKind::Rtl, TargetKind::Model];
-    let mut rig = Rig::new(kinds, &targets(options, true), queue_pairs, 1024, FINE, true)?;
+    let mut rig = Rig::new(
+        kinds,
+        &targets(options, true),
+        queue_pairs,
+        1024,
+        FINE,
+        true,
+    )?;
     let each = SENDS / queue_pairs;
     rig.receives(each)?;
     for turn in 1..=each {
@@ -189,6 +211,10 @@ fn utilisation(options: &MeasureOptions, length: u32, count: u32) -> Result<f64>
         return Ok(0.0);
     };
     // From the end of the first frame to the end of the last one.
-    let beats: usize = middle.iter().skip(1).map(|(_, length)| length.div_ceil(BEAT)).sum();
+    let beats: usize = middle
+        .iter()
+        .skip(1)
+        .map(|(_, length)| length.div_ceil(BEAT))
+        .sum();
     Ok(beats as f64 / (last.0 - first.0).max(1) as f64)
 }

@@ -70,10 +70,11 @@ impl Rig {
         let mut ends = Vec::new();
         for (place, (name, kind)) in ["a", "b"].into_iter().zip(kinds).enumerate() {
             let address = Address::of(place);
-            let target = targets::open(kind, name, options).map_err(|source| WorldError::Target {
-                node: name.into(),
-                source,
-            })?;
+            let target =
+                targets::open(kind, name, options).map_err(|source| WorldError::Target {
+                    node: name.into(),
+                    source,
+                })?;
             let broken = |source| WorldError::Provider {
                 node: name.into(),
                 source,
@@ -161,7 +162,9 @@ impl Rig {
             token: end.token,
         };
         let token = RemoteToken::from_engine(peer.token.0);
-        let posted = node.nic.write(end.qps[0], 0, &[sge], peer.address, token, flags);
+        let posted = node
+            .nic
+            .write(end.qps[0], 0, &[sge], peer.address, token, flags);
         posted.map_err(|error| node.error(error))
     }
 
@@ -175,7 +178,10 @@ impl Rig {
             for ((node, end), left) in self.world.nodes.iter_mut().zip(&self.ends).zip(&mut left) {
                 let taken = node.nic.get_cq_results_ex(end.cq, &mut results);
                 let taken = taken.map_err(|error| node.error(error))?;
-                let failed = results.iter().take(taken).find(|result| !result.status.is_success());
+                let failed = results
+                    .iter()
+                    .take(taken)
+                    .find(|result| !result.status.is_success());
                 if let Some(failed) = failed {
                     return Err(node.error(NdkError::Status(failed.status)));
                 }

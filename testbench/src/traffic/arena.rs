@@ -83,7 +83,9 @@ impl Arena {
 
     /// Whether the guards of a piece are as they were.
     pub(super) fn intact<H: Hal>(&self, hal: &mut H, slice: &Slice) -> Result<bool, HalError> {
-        let before = self.memory.read(hal, slice.offset - MARGIN, MARGIN as usize)?;
+        let before = self
+            .memory
+            .read(hal, slice.offset - MARGIN, MARGIN as usize)?;
         let behind = slice.offset + u64::from(slice.length);
         let behind = self.memory.read(hal, behind, MARGIN as usize)?;
         Ok(before.iter().chain(&behind).all(|byte| *byte == EMPTY))
@@ -109,10 +111,17 @@ mod tests {
             .map_while(|slice| slice)
             .collect();
         assert!(slices.len() > 10 && arena.take(9000, 0, false).is_none());
-        for slice in slices.iter().step_by(2).chain(slices.iter().skip(1).step_by(2)) {
+        for slice in slices
+            .iter()
+            .step_by(2)
+            .chain(slices.iter().skip(1).step_by(2))
+        {
             assert!(arena.intact(&mut hal, slice).unwrap());
             arena.give(&mut hal, slice).unwrap();
         }
-        assert_eq!(arena.take(9_984, 0, false).map(|slice| slice.offset), Some(8));
+        assert_eq!(
+            arena.take(9_984, 0, false).map(|slice| slice.offset),
+            Some(8)
+        );
     }
 }

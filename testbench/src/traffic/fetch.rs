@@ -95,7 +95,9 @@ impl Traffic {
             Some(posted) if posted.context == result.request_context => {
                 self.untouched(node, &posted.places)
             }
-            other => wrong(format!("cancelled receive: {result:?}, the oldest is {other:?}")),
+            other => wrong(format!(
+                "cancelled receive: {result:?}, the oldest is {other:?}"
+            )),
         }
     }
 
@@ -112,7 +114,9 @@ impl Traffic {
             Some(_) => OperationType::ReceiveAndInvalidate,
             None => OperationType::Receive,
         };
-        let token = message.invalidates.map_or(0, |fast| u64::from(fast.token.0));
+        let token = message
+            .invalidates
+            .map_or(0, |fast| u64::from(fast.token.0));
         let told = plain
             || result.operation == operation && result.type_specific_completion_output == token;
         if posted.context != result.request_context
@@ -141,7 +145,9 @@ impl Traffic {
         while let Some(pending) = self.lanes[lane].pending.pop_front() {
             let its = pending.context == result.request_context;
             if its && pending.silent {
-                return wrong(format!("a silent request succeeded and completed: {result:?}"));
+                return wrong(format!(
+                    "a silent request succeeded and completed: {result:?}"
+                ));
             }
             if !its && !pending.silent {
                 return wrong(format!(
@@ -163,7 +169,9 @@ impl Traffic {
                 return Ok(());
             }
         }
-        wrong(format!("a result of a request that was not posted: {result:?}"))
+        wrong(format!(
+            "a result of a request that was not posted: {result:?}"
+        ))
     }
 
     /// Compares what arrived with what was sent; what is behind it must be untouched.
@@ -186,7 +194,10 @@ impl Traffic {
             let (now, later) = rest.split_at(filled);
             rest = later;
             let same = got.starts_with(now)
-                && got.iter().skip(filled).all(|byte| *byte == super::arena::EMPTY);
+                && got
+                    .iter()
+                    .skip(filled)
+                    .all(|byte| *byte == super::arena::EMPTY);
             if !same || !intact {
                 let at = got.iter().zip(now).position(|(got, sent)| got != sent);
                 return wrong(format!(

@@ -123,7 +123,11 @@ pub(super) fn connect_all(
             let qp = created.map_err(|error| node.error(error))?;
             // Half of them near the wrap.
             let psn = dice.any() & 0xFF_FFFF;
-            psns.push(if dice.percent(50) { psn | 0xFF_FF00 } else { psn });
+            psns.push(if dice.percent(50) {
+                psn | 0xFF_FF00
+            } else {
+                psn
+            });
             lanes.push(Lane {
                 node: side.place,
                 peer: lanes.len() ^ 1,
@@ -149,14 +153,20 @@ pub(super) fn connect_all(
         let ipv6 = dice.percent(40);
         let reads = 1 + dice.below(4);
         for own in 0..2 {
-            connect(world, &lanes, 2 * connection + own, &|parameters| ConnectParameters {
-                sq_psn: psns[own],
-                rq_psn: psns[own ^ 1],
-                mtu,
-                inbound_read_limit: reads,
-                outbound_read_limit: reads,
-                ..parameters
-            }, ipv6)?;
+            connect(
+                world,
+                &lanes,
+                2 * connection + own,
+                &|parameters| ConnectParameters {
+                    sq_psn: psns[own],
+                    rq_psn: psns[own ^ 1],
+                    mtu,
+                    inbound_read_limit: reads,
+                    outbound_read_limit: reads,
+                    ..parameters
+                },
+                ipv6,
+            )?;
         }
     }
     Ok(lanes)
@@ -175,7 +185,10 @@ fn connect(
     let Some(node) = world.nodes.get(peer.node) else {
         return Ok(());
     };
-    let number = node.nic.qp_number(peer.qp).map_err(|error| node.error(error))?;
+    let number = node
+        .nic
+        .qp_number(peer.qp)
+        .map_err(|error| node.error(error))?;
     let ip = match ipv6 {
         true => node.address.ipv6.into(),
         false => node.address.ipv4.into(),

@@ -72,7 +72,12 @@ impl Traffic {
         Ok(())
     }
 
-    fn take_places(&mut self, node: usize, lengths: &[u32], registered: bool) -> Option<Vec<Slice>> {
+    fn take_places(
+        &mut self,
+        node: usize,
+        lengths: &[u32],
+        registered: bool,
+    ) -> Option<Vec<Slice>> {
         let mut places = Vec::new();
         for length in lengths {
             match self.sides[node].take(&mut self.dice, *length, registered) {
@@ -218,7 +223,10 @@ impl Traffic {
     fn send_request(&mut self, lane: usize, kind: Kind) -> Result<Option<Request>> {
         let (node, peer) = (self.lanes[lane].node, self.lanes[lane].peer);
         let used = self.lanes[peer].used;
-        let Some(capacity) = self.lanes[peer].receives.get(used).map(|posted| posted.capacity)
+        let Some(capacity) = self.lanes[peer]
+            .receives
+            .get(used)
+            .map(|posted| posted.capacity)
         else {
             return Ok(None);
         };
@@ -234,7 +242,11 @@ impl Traffic {
             invalidates = Some(self.fast_region(peer_node, place, true)?);
         }
         let full = self.dice.percent(30);
-        let mut length = if full { capacity } else { self.dice.below(capacity + 1) };
+        let mut length = if full {
+            capacity
+        } else {
+            self.dice.below(capacity + 1)
+        };
         let inline_limit = self.lanes[lane].inline;
         let mut flags = self.common_flags();
         let inline = inline_limit > 0 && self.dice.percent(30);
@@ -250,7 +262,10 @@ impl Traffic {
         Ok(Some(Request {
             kind,
             sgl,
-            remote: (0, invalidates.map_or(RemoteToken(0), |fast: FastRegion| fast.token)),
+            remote: (
+                0,
+                invalidates.map_or(RemoteToken(0), |fast: FastRegion| fast.token),
+            ),
             flags,
             pending: Pending {
                 context: self.context(),
@@ -277,7 +292,8 @@ impl Traffic {
             flags |= OpFlags::INLINE;
             self.dice.below(inline_limit + 1)
         } else {
-            self.dice.length(self.options.max_size, self.options.megabyte_every)
+            self.dice
+                .length(self.options.max_size, self.options.megabyte_every)
         };
         let Some(places) = self.take_places(peer_node, &[length], true) else {
             return Ok(None);
@@ -440,7 +456,12 @@ impl Traffic {
     }
 
     /// A call that must have succeeded.
-    fn done<T>(&self, node: usize, call: &str, outcome: std::result::Result<T, NdkError>) -> Result<T> {
+    fn done<T>(
+        &self,
+        node: usize,
+        call: &str,
+        outcome: std::result::Result<T, NdkError>,
+    ) -> Result<T> {
         outcome.map_err(|error| match error.status() {
             Some(status) => TrafficError::Wrong(format!("{call} returned {status}")),
             None => self.world.nodes[node].error(error).into(),

@@ -1,9 +1,7 @@
 //! What one node has: completion queues, memory to send from, memory to receive into.
 
 use tandem_model::hal::Hal;
-use tandem_model::ndk::{
-    Cq, LocalToken, MrFlags, MrUse, NdkError, Pd, Provider, RemoteToken, Sge,
-};
+use tandem_model::ndk::{Cq, LocalToken, MrFlags, MrUse, NdkError, Pd, Provider, RemoteToken, Sge};
 
 use super::arena::{Arena, EMPTY, Slice};
 use super::dice::{Dice, MEGABYTE};
@@ -120,8 +118,14 @@ impl Side {
     /// The element of a place.
     pub(super) fn landing_sge(&self, slice: &Slice) -> Sge {
         let (address, token) = match slice.privileged {
-            true => (self.landing_privileged.memory.logical(slice.offset), self.privileged),
-            false => (self.landing.memory.virtual_address + slice.offset, self.landing_token),
+            true => (
+                self.landing_privileged.memory.logical(slice.offset),
+                self.privileged,
+            ),
+            false => (
+                self.landing.memory.virtual_address + slice.offset,
+                self.landing_token,
+            ),
         };
         Sge {
             address,

@@ -44,8 +44,15 @@ fn vector<'a>(
         None => Vec::new(),
     };
     let end = text.len();
-    let mut head = Head::deserialize(Deserializer::from(document))
-        .map_err(|error| fault(&error, end.saturating_sub(1)..end))?;
+    let mut head = Head::deserialize(Deserializer::from(document)).map_err(|error| {
+        let mut fault = fault(&error, end.saturating_sub(1)..end);
+        // The parser does not know of what was taken out before.
+        fault.help = fault.help.map(|help| match help.contains("`setup`") {
+            true => format!("{help}, `steps`, `matrix`, `cases`"),
+            false => help,
+        });
+        fault
+    })?;
     head.set_up();
     let case = case
         .iter()
@@ -71,14 +78,21 @@ fn read_step(step: Spanned<DeValue<'_>>) -> Result<At<Step>, Fault> {
     let verb = Step::VERBS.iter().find(|verb| table.contains_key(**verb));
     let Some(verb) = verb else {
         let place = table.keys().next().map_or(span, |key| key.span());
-        return Err(Fault::new(place, "this step has no key that says what it does")
-            .label("not a kind of step")
-            .help(format!("one of these must be there: {}", Step::VERBS.join(", "))));
+        return Err(
+            Fault::new(place, "this step has no key that says what it does")
+                .label("not a kind of step")
+                .help(format!(
+                    "one of these must be there: {}",
+                    Step::VERBS.join(", ")
+                )),
+        );
     };
     // The header of a table of tables spans little; the key is what the reader looks for.
     let place = table
         .get_key_value(*verb)
-        .map_or(span.clone(), |(key, value)| key.span().start..value.span().end);
+        .map_or(span.clone(), |(key, value)| {
+            key.span().start..value.span().end
+        });
     Step::read(verb, ValueDeserializer::from(step))
         .map(|step| At::new(place.clone(), step))
         .map_err(|error| {
@@ -131,7 +145,10 @@ fn take_cases<'a>(document: &mut Spanned<DeTable<'a>>) -> Result<Vec<Case<'a>>, 
         for (name, values) in matrix {
             let span = values.span();
             let DeValue::Array(values) = values.into_inner() else {
-                return Err(Fault::new(span, "a variable of `matrix` must be a list of values"));
+                return Err(Fault::new(
+                    span,
+                    "a variable of `matrix` must be a list of values",
+                ));
             };
             cases = cases
                 .into_iter()
@@ -168,7 +185,9 @@ fn substitute<'a>(value: &mut Spanned<DeValue<'a>>, case: &Case<'a>) -> Result<(
             *value.get_mut() = with.get_ref().clone();
             Ok(())
         }
-        DeValue::Array(values) => values.iter_mut().try_for_each(|value| substitute(value, case)),
+        DeValue::Array(values) => values
+            .iter_mut()
+            .try_for_each(|value| substitute(value, case)),
         DeValue::Table(table) => table
             .iter_mut()
             .try_for_each(|(_, value)| substitute(value, case)),

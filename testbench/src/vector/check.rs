@@ -41,8 +41,9 @@ pub fn check(vector: &Vector) -> Result {
         }
     }
     if head.node.is_empty() {
-        return Err(Fault::new(head.name.span(), "a vector needs at least one node")
-            .help("as `[node.a]`"));
+        return Err(
+            Fault::new(head.name.span(), "a vector needs at least one node").help("as `[node.a]`"),
+        );
     }
     objects(vector)?;
     vector
@@ -55,8 +56,11 @@ pub fn check(vector: &Vector) -> Result {
 fn find<'a, T>(map: &'a Named<T>, kind: &str, name: &At<String>) -> Result<&'a At<T>> {
     map.get(name.value()).ok_or_else(|| {
         let names: Vec<&str> = map.keys().map(String::as_str).collect();
-        let fault = Fault::new(name.span(), format!("no {kind} is called `{}`", name.value()))
-            .label(format!("not a {kind} of this vector"));
+        let fault = Fault::new(
+            name.span(),
+            format!("no {kind} is called `{}`", name.value()),
+        )
+        .label(format!("not a {kind} of this vector"));
         match names.is_empty() {
             true => fault.help(format!("the vector has no {kind}")),
             false => fault.help(format!("there are {}", names.join(", "))),
@@ -78,7 +82,10 @@ fn objects(vector: &Vector) -> Result {
         if let Some(version) = &node.version
             && !matches!(version.value().as_str(), "1.2" | "2.1")
         {
-            return Err(Fault::new(version.span(), "NDKPI versions are \"1.2\" and \"2.1\""));
+            return Err(Fault::new(
+                version.span(),
+                "NDKPI versions are \"1.2\" and \"2.1\"",
+            ));
         }
     }
     for pd in head.pd.values() {
@@ -104,12 +111,24 @@ fn objects(vector: &Vector) -> Result {
     for region in head.region.values() {
         let memory = find(&head.memory, "memory", &region.memory)?;
         if let Some(pd) = &region.pd {
-            same_node(pd, &memory.node, &find(&head.pd, "protection domain", pd)?.node)?;
+            same_node(
+                pd,
+                &memory.node,
+                &find(&head.pd, "protection domain", pd)?.node,
+            )?;
         }
         let bytes = *memory.bytes.value();
         let length = region.length.as_ref().map_or(0, |length| *length.value());
-        if region.offset.checked_add(length).is_none_or(|end| end > bytes) && region.hole.is_none() {
-            let place = region.length.as_ref().map_or(region.memory.span(), At::span);
+        if region
+            .offset
+            .checked_add(length)
+            .is_none_or(|end| end > bytes)
+            && region.hole.is_none()
+        {
+            let place = region
+                .length
+                .as_ref()
+                .map_or(region.memory.span(), At::span);
             let message = format!(
                 "the region ends behind its memory: offset {}, length {length}, the memory has {bytes} bytes",
                 region.offset
@@ -122,11 +141,17 @@ fn objects(vector: &Vector) -> Result {
         if let Some(pd) = &qp.pd {
             same_node(pd, &qp.node, &find(&head.pd, "protection domain", pd)?.node)?;
         }
-        for cq in [&qp.cq, &qp.receive_cq, &qp.initiator_cq].into_iter().flatten() {
+        for cq in [&qp.cq, &qp.receive_cq, &qp.initiator_cq]
+            .into_iter()
+            .flatten()
+        {
             same_node(cq, &qp.node, &find(&head.cq, "completion queue", cq)?.node)?;
         }
         if qp.cq.is_none() && (qp.receive_cq.is_none() || qp.initiator_cq.is_none()) {
-            return Err(Fault::new(qp.span(), "a queue pair needs `cq`, or `receive_cq` and `initiator_cq`"));
+            return Err(Fault::new(
+                qp.span(),
+                "a queue pair needs `cq`, or `receive_cq` and `initiator_cq`",
+            ));
         }
     }
     for connection in head.connection.values() {
@@ -135,8 +160,10 @@ fn objects(vector: &Vector) -> Result {
         if let Some(mtu) = &connection.mtu
             && PathMtu::from_bytes(*mtu.value()).is_none()
         {
-            return Err(Fault::new(mtu.span(), format!("{} is not an MTU", mtu.value()))
-                .label("must be 256, 512, 1024, 2048 or 4096"));
+            return Err(
+                Fault::new(mtu.span(), format!("{} is not an MTU", mtu.value()))
+                    .label("must be 256, 512, 1024, 2048 or 4096"),
+            );
         }
         if let Some(ip) = &connection.ip
             && !matches!(*ip.value(), 4 | 6)
@@ -168,22 +195,36 @@ fn token_name(vector: &Vector, token: &TokenRef, span: &std::ops::Range<usize>) 
 
 fn element(vector: &Vector, node: &str, element: &At<Element>, inline: bool) -> Result {
     let head = &vector.head;
-    let named = [element.region.is_some(), element.memory.is_some(), element.address.is_some()];
+    let named = [
+        element.region.is_some(),
+        element.memory.is_some(),
+        element.address.is_some(),
+    ];
     if named.iter().filter(|named| **named).count() != 1 {
-        return Err(Fault::new(element.span(), "an element names a `region`, a `memory`, or an `address`")
-            .label("one of the three, please"));
+        return Err(Fault::new(
+            element.span(),
+            "an element names a `region`, a `memory`, or an `address`",
+        )
+        .label("one of the three, please"));
     }
     if element.region.is_none() && element.token.is_none() && !inline {
         return Err(Fault::new(element.span(), "this element needs a `token`"));
     }
     if let Some(region) = &element.region {
         let found = find(&head.region, "region", region)?;
-        same_node(region, node, &find(&head.memory, "memory", &found.memory)?.node)?;
+        same_node(
+            region,
+            node,
+            &find(&head.memory, "memory", &found.memory)?.node,
+        )?;
     }
     if let Some(memory) = &element.memory {
         same_node(memory, node, &find(&head.memory, "memory", memory)?.node)?;
     }
-    element.token.as_ref().map_or(Ok(()), |named| token(vector, named))
+    element
+        .token
+        .as_ref()
+        .map_or(Ok(()), |named| token(vector, named))
 }
 
 fn remote(vector: &Vector, remote: &At<Remote>) -> Result {
@@ -191,10 +232,16 @@ fn remote(vector: &Vector, remote: &At<Remote>) -> Result {
         (Some(region), ..) => find(&vector.head.region, "region", region).map(|_| ())?,
         (None, Some(_), Some(_)) => {}
         _ => {
-            return Err(Fault::new(remote.span(), "remote memory is a `region`, or an `address` and a `token`"));
+            return Err(Fault::new(
+                remote.span(),
+                "remote memory is a `region`, or an `address` and a `token`",
+            ));
         }
     }
-    remote.token.as_ref().map_or(Ok(()), |named| token(vector, named))
+    remote
+        .token
+        .as_ref()
+        .map_or(Ok(()), |named| token(vector, named))
 }
 
 fn times(times: Option<u32>, span: std::ops::Range<usize>) -> Result {
@@ -220,7 +267,13 @@ fn results(vector: &Vector, results: &[ExpectedResult], span: std::ops::Range<us
     Ok(())
 }
 
-fn post(vector: &Vector, qp: &At<String>, sgl: &[At<Element>], inline: bool, count: Option<u32>) -> Result {
+fn post(
+    vector: &Vector,
+    qp: &At<String>,
+    sgl: &[At<Element>],
+    inline: bool,
+    count: Option<u32>,
+) -> Result {
     let node = &find(&vector.head.qp, "queue pair", qp)?.node;
     times(count, qp.span())?;
     sgl.iter()
@@ -242,9 +295,8 @@ fn part(memory_bytes: u64, offset: u64, length: Option<u64>, name: &At<String>) 
 
 fn steps(vector: &Vector, step: &Step) -> Result {
     let head = &vector.head;
-    let inline = |flags: &super::value::RequestFlags| {
-        flags.0.contains(tandem_model::ndk::OpFlags::INLINE)
-    };
+    let inline =
+        |flags: &super::value::RequestFlags| flags.0.contains(tandem_model::ndk::OpFlags::INLINE);
     let cq = |name| find(&head.cq, "completion queue", name).map(|_| ());
     let qp = |name| find(&head.qp, "queue pair", name).map(|_| ());
     let node = |name| find(&head.node, "node", name).map(|_| ());
@@ -252,7 +304,13 @@ fn steps(vector: &Vector, step: &Step) -> Result {
         Step::Send(s) => post(vector, &s.send, &s.sgl, inline(&s.flags), s.times),
         Step::SendAndInvalidate(s) => {
             token(vector, &s.token)?;
-            post(vector, &s.send_and_invalidate, &s.sgl, inline(&s.flags), s.times)
+            post(
+                vector,
+                &s.send_and_invalidate,
+                &s.sgl,
+                inline(&s.flags),
+                s.times,
+            )
         }
         Step::Receive(s) => post(vector, &s.receive, &s.sgl, false, s.times),
         Step::Read(s) => {
@@ -300,7 +358,12 @@ fn steps(vector: &Vector, step: &Step) -> Result {
             if let Some(other) = &s.same_as {
                 let found = find(&head.memory, "memory", &other.memory)?;
                 let length = s.length.unwrap_or(*memory.bytes.value() - s.offset);
-                part(*found.bytes.value(), other.offset, Some(length), &other.memory)?;
+                part(
+                    *found.bytes.value(),
+                    other.offset,
+                    Some(length),
+                    &other.memory,
+                )?;
             }
             Ok(())
         }
@@ -327,8 +390,9 @@ fn steps(vector: &Vector, step: &Step) -> Result {
             for name in s.values.keys() {
                 if crate::world::register(name).is_none() {
                     let message = format!("no register is called `{name}`");
-                    return Err(Fault::new(s.expect_registers.span(), message)
-                        .help("DROP_<cause> as DROP_Qpn, RX_FRAMES, TX_FRAMES, or an offset as 0x280"));
+                    return Err(Fault::new(s.expect_registers.span(), message).help(
+                        "DROP_<cause> as DROP_Qpn, RX_FRAMES, TX_FRAMES, or an offset as 0x280",
+                    ));
                 }
             }
             node(&s.expect_registers)
@@ -339,7 +403,10 @@ fn steps(vector: &Vector, step: &Step) -> Result {
 fn region(vector: &Vector, name: &At<String>) -> Result {
     let found = find(&vector.head.region, "region", name)?;
     if found.kind == RegionKind::Privileged {
-        return Err(Fault::new(name.span(), "a privileged region is never registered"));
+        return Err(Fault::new(
+            name.span(),
+            "a privileged region is never registered",
+        ));
     }
     Ok(())
 }

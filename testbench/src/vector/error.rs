@@ -69,6 +69,6 @@ pub enum VectorError {
         /// What it says.
         text: String,
         /// What is wrong.
-        fault: Fault,
+        fault: Box<Fault>,
     },
 }

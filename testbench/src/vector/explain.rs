@@ -53,7 +53,11 @@ fn objects(vector: &Vector, text: &mut String) -> std::fmt::Result {
             RegionKind::Fast => "is a valid fast registration of",
             RegionKind::Privileged => "is, for the privileged token,",
         };
-        writeln!(text, "Region {name} {kind} memory {}.", region.memory.value())?;
+        writeln!(
+            text,
+            "Region {name} {kind} memory {}.",
+            region.memory.value()
+        )?;
     }
     for (name, connection) in &head.connection {
         let mtu = connection.mtu.as_ref().map_or(1024, |mtu| *mtu.value());
@@ -141,7 +145,9 @@ fn results(results: &[ExpectedResult]) -> String {
     let words = results.iter().map(|result| {
         let mut text = match result.status.0 {
             NtStatus::SUCCESS => "success".into(),
-            status => status.name().map_or_else(|| status.to_string(), str::to_owned),
+            status => status
+                .name()
+                .map_or_else(|| status.to_string(), str::to_owned),
         };
         if let Some(kind) = result.r#type {
             let _ = write!(text, " of a {kind:?}");
@@ -210,13 +216,25 @@ fn sentence(step: &Step) -> String {
             s.returns,
             results(&s.results)
         ),
-        Step::Register(s) => format!("region {} is registered{}", s.register.value(), returns(s.returns.0)),
+        Step::Register(s) => format!(
+            "region {} is registered{}",
+            s.register.value(),
+            returns(s.returns.0)
+        ),
         Step::Deregister(s) => {
-            format!("region {} is deregistered{}", s.deregister.value(), returns(s.returns.0))
+            format!(
+                "region {} is deregistered{}",
+                s.deregister.value(),
+                returns(s.returns.0)
+            )
         }
         Step::Connect(s) => format!("connection {} is made", s.connect.value()),
         Step::TryQp(s) => {
-            format!("a queue pair like {} is created{}", s.try_qp.value(), returns(s.returns.0))
+            format!(
+                "a queue pair like {} is created{}",
+                s.try_qp.value(),
+                returns(s.returns.0)
+            )
         }
         Step::CloseQp(s) => format!("{} is closed{}", s.close_qp.value(), returns(s.returns.0)),
         Step::Oid(s) => format!(
@@ -226,11 +244,21 @@ fn sentence(step: &Step) -> String {
             returns(s.returns.0)
         ),
         Step::AddEndpoints(s) => {
-            let count: u32 = s.endpoints.iter().map(|e| u32::from(e.count.unwrap_or(1))).sum();
+            let count: u32 = s
+                .endpoints
+                .iter()
+                .map(|e| u32::from(e.count.unwrap_or(1)))
+                .sum();
             format!("node {} gets {count} endpoints", s.add_endpoints.value())
         }
-        Step::ClearEndpoints(s) => format!("node {} loses its endpoints", s.clear_endpoints.value()),
-        Step::Fill(s) => format!("the processor fills memory {} with {}", s.fill.value(), pattern(&s.with)),
+        Step::ClearEndpoints(s) => {
+            format!("node {} loses its endpoints", s.clear_endpoints.value())
+        }
+        Step::Fill(s) => format!(
+            "the processor fills memory {} with {}",
+            s.fill.value(),
+            pattern(&s.with)
+        ),
         Step::Wait(s) => match s.wait {
             Wait::Idle => "until nothing happens any more".into(),
             Wait::Clocks(clocks) => format!("{clocks} clocks pass"),
@@ -245,7 +273,11 @@ fn sentence(step: &Step) -> String {
                 (None, Some(other)) => format!("holds what memory {} does", other.memory.value()),
                 (None, None) => "is as it was".into(),
             };
-            format!("memory {} from byte {} {what}", s.expect_memory.value(), s.offset)
+            format!(
+                "memory {} from byte {} {what}",
+                s.expect_memory.value(),
+                s.offset
+            )
         }
         Step::ExpectNotification(s) => format!("{} notifies", s.expect_notification.value()),
         Step::ExpectNoNotification(s) => {
@@ -253,16 +285,36 @@ fn sentence(step: &Step) -> String {
         }
         Step::ExpectQpError(s) => format!("{} goes to error", s.expect_qp_error.value()),
         Step::ExpectFrames(s) => {
-            let frames = s.frames.iter().map(|frame| frame.0.opcode.clone() + &times(frame.0.times));
-            format!("node {} has sent: {}", s.expect_frames.value(), frames.collect::<Vec<_>>().join("; "))
+            let frames = s
+                .frames
+                .iter()
+                .map(|frame| frame.0.opcode.clone() + &times(frame.0.times));
+            format!(
+                "node {} has sent: {}",
+                s.expect_frames.value(),
+                frames.collect::<Vec<_>>().join("; ")
+            )
         }
         Step::ExpectOrder(s) => {
-            let frames = s.expect_order.iter().map(|p| format!("{}: {}", p.from.value(), p.opcode.value()));
-            format!("the wire saw, in this order: {}", frames.collect::<Vec<_>>().join("; "))
+            let frames = s
+                .expect_order
+                .iter()
+                .map(|p| format!("{}: {}", p.from.value(), p.opcode.value()));
+            format!(
+                "the wire saw, in this order: {}",
+                frames.collect::<Vec<_>>().join("; ")
+            )
         }
         Step::ExpectRegisters(s) => {
-            let values = s.values.iter().map(|(name, value)| format!("{name} = {value}"));
-            format!("registers of node {}: {}", s.expect_registers.value(), values.collect::<Vec<_>>().join(", "))
+            let values = s
+                .values
+                .iter()
+                .map(|(name, value)| format!("{name} = {value}"));
+            format!(
+                "registers of node {}: {}",
+                s.expect_registers.value(),
+                values.collect::<Vec<_>>().join(", ")
+            )
         }
     }
 }

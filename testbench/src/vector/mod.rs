@@ -128,7 +128,7 @@ pub fn load(path: &Path) -> Result<VectorFile, VectorError> {
         Err(fault) => Err(VectorError::Text {
             path: path.into(),
             text,
-            fault,
+            fault: fault.into(),
         }),
     }
 }
@@ -155,7 +155,11 @@ fn collect(path: &Path, named: bool, files: &mut Vec<PathBuf>) -> Result<(), Vec
         source,
     };
     if !path.metadata().map_err(failed)?.is_dir() {
-        if named || path.extension().is_some_and(|extension| extension == "toml") {
+        if named
+            || path
+                .extension()
+                .is_some_and(|extension| extension == "toml")
+        {
             files.push(path.into());
         }
         return Ok(());

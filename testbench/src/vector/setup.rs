@@ -36,38 +36,53 @@ impl Head {
         for side in ["a", "b"] {
             put(&mut self.node, side, &span, Node::default());
             let cq = format!("c{side}");
-            put(&mut self.cq, &cq, &span, Cq {
-                node: name(side),
-                depth: None,
-                context: None,
-            });
-            put(&mut self.qp, &format!("q{side}"), &span, Qp {
-                node: name(side),
-                pd: None,
-                cq: Some(name(&cq)),
-                receive_cq: None,
-                initiator_cq: None,
-                context: None,
-                receive_depth: None,
-                initiator_depth: None,
-                receive_sge: None,
-                initiator_sge: None,
-                inline: None,
-            });
+            put(
+                &mut self.cq,
+                &cq,
+                &span,
+                Cq {
+                    node: name(side),
+                    depth: None,
+                    context: None,
+                },
+            );
+            put(
+                &mut self.qp,
+                &format!("q{side}"),
+                &span,
+                Qp {
+                    node: name(side),
+                    pd: None,
+                    cq: Some(name(&cq)),
+                    receive_cq: None,
+                    initiator_cq: None,
+                    context: None,
+                    receive_depth: None,
+                    initiator_depth: None,
+                    receive_sge: None,
+                    initiator_sge: None,
+                    inline: None,
+                },
+            );
         }
-        put(&mut self.connection, "ab", &span, Connection {
-            a: name("qa"),
-            b: name("qb"),
-            mtu: None,
-            ip: None,
-            a_psn: None,
-            b_psn: None,
-            a_reads: None,
-            b_reads: None,
-            unnegotiated: false,
-            no_remote_read: false,
-            no_remote_write: false,
-            later: false,
-        });
+        put(
+            &mut self.connection,
+            "ab",
+            &span,
+            Connection {
+                a: name("qa"),
+                b: name("qb"),
+                mtu: None,
+                ip: None,
+                a_psn: None,
+                b_psn: None,
+                a_reads: None,
+                b_reads: None,
+                unnegotiated: false,
+                no_remote_read: false,
+                no_remote_write: false,
+                later: false,
+            },
+        );
     }
 }

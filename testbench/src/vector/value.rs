@@ -101,8 +101,7 @@ impl Visitor<'_> for NumberVisitor {
         Ok(value)
     }
     fn visit_i64<E: de::Error>(self, value: i64) -> Result<u64, E> {
-        u64::try_from(value)
-            .map_err(|_| E::invalid_value(de::Unexpected::Signed(value), &self))
+        u64::try_from(value).map_err(|_| E::invalid_value(de::Unexpected::Signed(value), &self))
     }
     fn visit_str<E: de::Error>(self, text: &str) -> Result<u64, E> {
         parse_number(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
@@ -276,7 +275,8 @@ impl<'de> Deserialize<'de> for TokenRef {
                 })
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<TokenRef, A::Error> {
-                let Altered { region, xor } = Altered::deserialize(MapAccessDeserializer::new(map))?;
+                let Altered { region, xor } =
+                    Altered::deserialize(MapAccessDeserializer::new(map))?;
                 Ok(TokenRef::Region { region, xor })
             }
         }
@@ -327,7 +327,9 @@ pub enum Pattern {
 }
 
 /// Kind of a target.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema, clap::ValueEnum,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum TargetKind {
     /// The golden model with a scheduler.

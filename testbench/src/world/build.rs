@@ -53,11 +53,17 @@ pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
     for (name, pd) in &head.pd {
         let place = state.place(&pd.node)?;
         let created = state.nic(place)?.create_pd();
-        let created = state.created(place, &format!("creating protection domain `{name}`"), created)?;
+        let created = state.created(
+            place,
+            &format!("creating protection domain `{name}`"),
+            created,
+        )?;
         pds.insert(name.as_str(), created);
     }
     let pd_of = |state: &State, named: &Option<At<String>>, place: usize| {
-        let named = named.as_ref().and_then(|name| pds.get(name.value().as_str()));
+        let named = named
+            .as_ref()
+            .and_then(|name| pds.get(name.value().as_str()));
         named
             .or_else(|| state.default_pds.get(place))
             .copied()
@@ -97,7 +103,12 @@ pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
 }
 
 impl State {
-    fn created<T>(&self, place: usize, what: &str, outcome: std::result::Result<T, NdkError>) -> Result<T> {
+    fn created<T>(
+        &self,
+        place: usize,
+        what: &str,
+        outcome: std::result::Result<T, NdkError>,
+    ) -> Result<T> {
         outcome.map_err(|error| match error.status() {
             Some(status) => StepError::new(format!("{what} failed: {status}")),
             None => self.broken(place, error),
@@ -134,8 +145,8 @@ fn open(place: usize, name: &str, node: &object::Node, options: &RunOptions) -> 
     }
     config.cq_reserve = node.cq_reserve;
     let failed = |error: String| StepError::new(format!("node {name}: {error}"));
-    let target = targets::open(kind, name, &options.targets())
-        .map_err(|error| failed(error.to_string()))?;
+    let target =
+        targets::open(kind, name, &options.targets()).map_err(|error| failed(error.to_string()))?;
     let nic = Provider::open(target, config).map_err(|error| failed(error.to_string()))?;
     Ok(Node {
         name: name.into(),
@@ -149,10 +160,16 @@ fn cqs(state: &mut State, vector: &Vector) -> Result {
     for (index, (name, cq)) in vector.head.cq.iter().enumerate() {
         let place = state.place(&cq.node)?;
         let depth = cq.depth.as_ref().map_or(64, |depth| *depth.value());
-        let context = cq.context.map_or(CQ_CONTEXTS + index as u64, |number| number.0);
+        let context = cq
+            .context
+            .map_or(CQ_CONTEXTS + index as u64, |number| number.0);
         let created = state.nic(place)?.create_cq(depth, context);
         let created = state
-            .created(place, &format!("creating completion queue `{name}`"), created)
+            .created(
+                place,
+                &format!("creating completion queue `{name}`"),
+                created,
+            )
             .map_err(|error| error.at(cq.span()))?;
         let known = CqState {
             node: place,
@@ -167,9 +184,15 @@ fn cqs(state: &mut State, vector: &Vector) -> Result {
 fn memories(state: &mut State, vector: &Vector, seed: u64) -> Result {
     for (index, (name, memory)) in vector.head.memory.iter().enumerate() {
         let place = state.place(&memory.node)?;
-        let offset = memory.page_offset.as_ref().map_or(0, |offset| *offset.value());
+        let offset = memory
+            .page_offset
+            .as_ref()
+            .map_or(0, |offset| *offset.value());
         let usual = VIRTUAL_BASE + index as u64 * VIRTUAL_STEP + u64::from(offset);
-        let address = memory.virtual_address.as_ref().map_or(usual, |number| number.0);
+        let address = memory
+            .virtual_address
+            .as_ref()
+            .map_or(usual, |number| number.0);
         let content = bytes_of(&memory.fill, 0, *memory.bytes.value() as usize);
         let hal = state.nic(place)?.hal_mut();
         let taken = HostMemory::allocate(
@@ -207,7 +230,10 @@ fn declare_region(
         memory: region.memory.value().clone(),
         pd,
         offset: region.offset,
-        length: region.length.as_ref().map_or(rest, |length| *length.value()),
+        length: region
+            .length
+            .as_ref()
+            .map_or(rest, |length| *length.value()),
         kind: region.kind,
         mr: None,
         token,
@@ -217,7 +243,12 @@ fn declare_region(
 }
 
 /// Registers a region, or sees it refused.
-pub(super) fn register(state: &mut State, vector: &Vector, name: &str, expected: NtStatus) -> Result {
+pub(super) fn register(
+    state: &mut State,
+    vector: &Vector,
+    name: &str,
+    expected: NtStatus,
+) -> Result {
     let Some(declared) = vector.head.region.get(name) else {
         return Err(StepError::new(format!("no region is called `{name}`")));
     };
@@ -296,7 +327,10 @@ pub(super) fn parameters(state: &State, qp: &object::Qp, context: u64) -> Result
 pub(super) fn connect(state: &mut State, connection: &object::Connection) -> Result {
     let sides = [&connection.a, &connection.b];
     let mut ends = Vec::new();
-    for (name, limits) in sides.into_iter().zip([connection.a_reads, connection.b_reads]) {
+    for (name, limits) in sides
+        .into_iter()
+        .zip([connection.a_reads, connection.b_reads])
+    {
         let qp = state.qp(name)?;
         let (place, qp) = (qp.node, qp.qp);
         let Some(node) = state.world.nodes.get(place) else {
@@ -311,7 +345,10 @@ pub(super) fn connect(state: &mut State, connection: &object::Connection) -> Res
             inbound: asked.inbound.min(own.inbound),
             outbound: asked.outbound.min(own.outbound),
         });
-        let number = node.nic.qp_number(qp).map_err(|error| state.broken(place, error))?;
+        let number = node
+            .nic
+            .qp_number(qp)
+            .map_err(|error| state.broken(place, error))?;
         ends.push((place, qp, node.address, number, limits));
     }
     let psns = [&connection.a_psn, &connection.b_psn]

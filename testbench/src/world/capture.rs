@@ -6,12 +6,12 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use pcap_file::pcapng::PcapNgBlock;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
 };
-use pcap_file::pcapng::PcapNgBlock;
 use pcap_file::{DataLink, PcapError};
 use thiserror::Error;
 
@@ -58,7 +58,9 @@ impl Capture {
                     InterfaceDescriptionOption::IfTsResol(RESOLUTION),
                 ],
             };
-            writer.write_block(&interface.into_block()).map_err(failed)?;
+            writer
+                .write_block(&interface.into_block())
+                .map_err(failed)?;
         }
         Ok(Self {
             path: path.into(),

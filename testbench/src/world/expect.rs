@@ -4,7 +4,9 @@ use tandem_model::ndk::{NdkResult, NdkResultEx, Notification, NtStatus, Operatio
 
 use super::bytes_of;
 use super::state::{Result, State, StepError};
-use crate::vector::step::{ErrorCode, ExpectMemory, ExpectResults, ExpectedResult, Poll, ResultType};
+use crate::vector::step::{
+    ErrorCode, ExpectMemory, ExpectResults, ExpectedResult, Poll, ResultType,
+};
 
 /// Clocks that a step waits at most.
 const PATIENCE: u64 = 20_000_000;
@@ -52,19 +54,31 @@ impl Wanted {
     fn words(&self) -> String {
         let mut words = vec![self.status.to_string()];
         words.extend(self.context.map(|context| format!("context {context:#x}")));
-        words.extend(self.qp_context.map(|context| format!("QP context {context:#x}")));
+        words.extend(
+            self.qp_context
+                .map(|context| format!("QP context {context:#x}")),
+        );
         words.extend(self.bytes.map(|bytes| format!("{bytes} bytes")));
         words.extend(self.operation.map(|operation| format!("{operation:?}")));
         words.extend(self.token.map(|token| format!("token {token:#x}")));
-        words.extend(self.error_code.map(|code| format!("error code {code:?}").to_lowercase()));
+        words.extend(
+            self.error_code
+                .map(|code| format!("error code {code:?}").to_lowercase()),
+        );
         words.join(", ")
     }
 
     fn fits(&self, got: &Got) -> bool {
         let plain = self.status == got.result.status
-            && self.context.is_none_or(|context| context == got.result.request_context)
-            && self.qp_context.is_none_or(|context| context == got.result.qp_context)
-            && self.bytes.is_none_or(|bytes| bytes == got.result.bytes_transferred);
+            && self
+                .context
+                .is_none_or(|context| context == got.result.request_context)
+            && self
+                .qp_context
+                .is_none_or(|context| context == got.result.qp_context)
+            && self
+                .bytes
+                .is_none_or(|bytes| bytes == got.result.bytes_transferred);
         let extended = got.extended.is_none_or(|result| {
             let code = result.provider_error_code;
             let code_fits = match self.error_code {
@@ -75,7 +89,9 @@ impl Wanted {
                 Some(ErrorCode::Is(number)) => code == number,
             };
             code_fits
-                && self.operation.is_none_or(|operation| operation == result.operation)
+                && self
+                    .operation
+                    .is_none_or(|operation| operation == result.operation)
                 && self
                     .token
                     .is_none_or(|token| token == result.type_specific_completion_output)
@@ -100,7 +116,9 @@ fn wanted(state: &mut State, place: usize, results: &[ExpectedResult]) -> Result
         for turn in 0..result.times.unwrap_or(1) {
             list.push(Wanted {
                 status: result.status.0,
-                context: result.context.map(|number| number.0.wrapping_add(turn.into())),
+                context: result
+                    .context
+                    .map(|number| number.0.wrapping_add(turn.into())),
                 qp_context,
                 operation: result.r#type.map(operation),
                 bytes: result.bytes,
@@ -161,7 +179,9 @@ fn fetch(state: &mut State, cq: &str, n: usize, plain: bool) -> Result<Vec<Got>>
 
 /// Takes note of a result for the words on what is outstanding.
 fn count(state: &mut State, place: usize, got: &Got) {
-    let receive = got.extended.is_some_and(|result| result.operation.is_receive());
+    let receive = got
+        .extended
+        .is_some_and(|result| result.operation.is_receive());
     let owner = state
         .qps
         .values_mut()
@@ -187,14 +207,27 @@ pub(super) fn results(state: &mut State, step: &ExpectResults) -> Result {
         idle = if state.world.pump()? { 0 } else { idle + 1 };
         let waited = state.world.clocks() - start;
         if idle > 1 || waited > PATIENCE {
-            let why = if idle > 1 { "everything is idle" } else { "still busy" };
-            let next = wanted.get(got.len()).map_or_else(String::new, Wanted::words);
+            let why = if idle > 1 {
+                "everything is idle"
+            } else {
+                "still busy"
+            };
+            let next = wanted
+                .get(got.len())
+                .map_or_else(String::new, Wanted::words);
             return Err(StepError::new(format!(
-                "waited {waited} clocks for {} results of completion queue `{name}`, {} came; {why}",
-                wanted.len(),
+                "waited {waited} clocks for {} of completion queue `{name}`, {} came; {why}",
+                match wanted.len() {
+                    1 => "1 result".into(),
+                    count => format!("{count} results"),
+                },
                 got.len()
             ))
-            .help(format!("next should be: {next}\n{}{}", state.outstanding(), list(&got))));
+            .help(format!(
+                "next should be: {next}\n{}{}",
+                state.outstanding(),
+                list(&got)
+            )));
         }
     }
     if step.any_order {
@@ -214,8 +247,11 @@ fn compare(name: &str, wanted: &[Wanted], got: &[Got]) -> Result {
     for (i, (wanted, one)) in wanted.iter().zip(got).enumerate() {
         if !wanted.fits(one) {
             let message = format!("result {i} of completion queue `{name}` is another one");
-            return Err(StepError::new(message)
-                .help(format!("expected: {}\ngot:      {}", wanted.words(), one.words())));
+            return Err(StepError::new(message).help(format!(
+                "expected: {}\ngot:      {}",
+                wanted.words(),
+                one.words()
+            )));
         }
     }
     Ok(())
@@ -229,9 +265,13 @@ fn compare_any_order(name: &str, wanted: &[Wanted], got: &[Got]) -> Result {
                 left.remove(at);
             }
             None => {
-                let message = format!("no result of completion queue `{name}` fits an expected one");
-                return Err(StepError::new(message)
-                    .help(format!("expected: {}\ngot:{}", wanted.words(), list(got))));
+                let message =
+                    format!("no result of completion queue `{name}` fits an expected one");
+                return Err(StepError::new(message).help(format!(
+                    "expected: {}\ngot:{}",
+                    wanted.words(),
+                    list(got)
+                )));
             }
         }
     }
@@ -273,9 +313,12 @@ pub(super) fn notification(state: &mut State, name: &str, status: NtStatus) -> R
         (cq.node, cq.cq, cq.context)
     };
     let what = format!("a notification of completion queue `{name}`");
-    let found = await_notification(state, place, &what, |notification| {
-        matches!(notification, Notification::Cq { cq, .. } if *cq == handle)
-    })?;
+    let found = await_notification(
+        state,
+        place,
+        &what,
+        |notification| matches!(notification, Notification::Cq { cq, .. } if *cq == handle),
+    )?;
     let expected = Notification::Cq {
         cq: handle,
         context,
@@ -284,8 +327,10 @@ pub(super) fn notification(state: &mut State, name: &str, status: NtStatus) -> R
     if found == expected {
         return Ok(());
     }
-    Err(StepError::new(format!("another notification of completion queue `{name}`"))
-        .help(format!("expected: {expected:?}\ngot:      {found:?}")))
+    Err(
+        StepError::new(format!("another notification of completion queue `{name}`"))
+            .help(format!("expected: {expected:?}\ngot:      {found:?}")),
+    )
 }
 
 /// Waits for the error of a queue pair.
@@ -295,9 +340,12 @@ pub(super) fn qp_error(state: &mut State, name: &str, expected: Option<NtStatus>
         (qp.node, qp.qp)
     };
     let what = format!("an error of queue pair `{name}`");
-    let found = await_notification(state, place, &what, |notification| {
-        matches!(notification, Notification::QpError { qp, .. } if *qp == handle)
-    })?;
+    let found = await_notification(
+        state,
+        place,
+        &what,
+        |notification| matches!(notification, Notification::QpError { qp, .. } if *qp == handle),
+    )?;
     match (found, expected) {
         (Notification::QpError { status, .. }, Some(expected)) if status != expected => {
             Err(StepError::new(format!(
@@ -340,9 +388,9 @@ pub(super) fn no_notification(state: &mut State, name: &str) -> Result {
         (cq.node, cq.cq)
     };
     let found = state.world.nodes.get(place).and_then(|node| {
-        node.notifications
-            .iter()
-            .find(|notification| matches!(notification, Notification::Cq { cq, .. } if *cq == handle))
+        node.notifications.iter().find(
+            |notification| matches!(notification, Notification::Cq { cq, .. } if *cq == handle),
+        )
     });
     match found {
         None => Ok(()),
@@ -371,10 +419,18 @@ pub(super) fn memory(state: &mut State, step: &ExpectMemory) -> Result {
         }
         (None, None) => memory.shadow(step.offset, length).to_vec(),
     };
-    let Some(at) = got.iter().zip(&expected).position(|(got, expected)| got != expected) else {
+    let Some(at) = got
+        .iter()
+        .zip(&expected)
+        .position(|(got, expected)| got != expected)
+    else {
         return Ok(());
     };
-    let wrong = got.iter().zip(&expected).filter(|(got, expected)| got != expected).count();
+    let wrong = got
+        .iter()
+        .zip(&expected)
+        .filter(|(got, expected)| got != expected)
+        .count();
     let shown = |bytes: &[u8]| {
         let bytes = bytes.iter().skip(at).take(16);
         bytes.map(|byte| format!("{byte:02x} ")).collect::<String>()
@@ -383,6 +439,9 @@ pub(super) fn memory(state: &mut State, step: &ExpectMemory) -> Result {
         "memory `{name}` differs at byte {} ({wrong} of {length} bytes are wrong)",
         step.offset + at as u64
     );
-    Err(StepError::new(message)
-        .help(format!("expected: {}\ngot:      {}", shown(&expected), shown(&got))))
+    Err(StepError::new(message).help(format!(
+        "expected: {}\ngot:      {}",
+        shown(&expected),
+        shown(&got)
+    )))
 }

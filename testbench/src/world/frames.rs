@@ -13,7 +13,9 @@ fn opcode_of(frame: &[u8]) -> Option<Opcode> {
 }
 
 fn shown(frames: &[Vec<u8>]) -> String {
-    let names = frames.iter().map(|frame| opcode_of(frame).map_or("not RoCE", Opcode::name));
+    let names = frames
+        .iter()
+        .map(|frame| opcode_of(frame).map_or("not RoCE", Opcode::name));
     let mut runs: Vec<(&str, usize)> = Vec::new();
     for name in names {
         match runs.last_mut() {
@@ -69,20 +71,24 @@ pub(super) fn frames(state: &mut State, step: &ExpectFrames) -> Result {
                     .help(format!("it sent: {}", shown(&frames))));
             };
             if let Some(difference) = differs(state, place, &wanted.0, turn, frame)? {
-                return Err(StepError::new(format!("node `{node}` sent another frame: {difference}"))
-                    .at(wanted.span())
-                    .help(format!(
-                        "it sent: {}\n\n{}",
-                        shown(&frames),
-                        tandem_model::wire::dissect(frame).trim_end()
-                    )));
+                return Err(StepError::new(format!(
+                    "node `{node}` sent another frame: {difference}"
+                ))
+                .at(wanted.span())
+                .help(format!(
+                    "it sent: {}\n\n{}",
+                    shown(&frames),
+                    tandem_model::wire::dissect(frame).trim_end()
+                )));
             }
         }
     }
     match left.len() {
         0 => Ok(()),
-        more => Err(StepError::new(format!("node `{node}` sent {more} frames more than expected"))
-            .help(format!("it sent: {}", shown(&frames)))),
+        more => Err(StepError::new(format!(
+            "node `{node}` sent {more} frames more than expected"
+        ))
+        .help(format!("it sent: {}", shown(&frames)))),
     }
 }
 
@@ -99,7 +105,11 @@ fn differs(
         Err(cause) => return Ok(Some(format!("it is not a right RoCEv2 frame ({cause:?})"))),
     };
     if Some(frame.bth.opcode) != opcode(&wanted.opcode) {
-        return Ok(Some(format!("{}, expected {}", frame.bth.opcode.name(), wanted.opcode)));
+        return Ok(Some(format!(
+            "{}, expected {}",
+            frame.bth.opcode.name(),
+            wanted.opcode
+        )));
     }
     let (reth, aeth, ieth) = (frame.ext.reth(), frame.ext.aeth(), frame.ext.ieth());
     let psn = wanted.psn.map(|psn| {
@@ -112,13 +122,33 @@ fn differs(
     };
     let fields: [(&str, Option<u64>, Option<u64>); 12] = [
         ("IP version", wanted.ip.map(u64::from), Some(ip.into())),
-        ("SE", wanted.se.map(u64::from), Some(frame.bth.solicited.into())),
-        ("AckReq", wanted.ack_req.map(u64::from), Some(frame.bth.ack_req.into())),
+        (
+            "SE",
+            wanted.se.map(u64::from),
+            Some(frame.bth.solicited.into()),
+        ),
+        (
+            "AckReq",
+            wanted.ack_req.map(u64::from),
+            Some(frame.bth.ack_req.into()),
+        ),
         ("PSN", psn.map(u64::from), Some(frame.bth.psn.get().into())),
         ("pad", wanted.pad.map(u64::from), Some(frame.bth.pad.into())),
-        ("payload length", wanted.payload.map(u64::from), Some(frame.payload.len() as u64)),
-        ("RETH address", wanted.va.map(|va| va.0), reth.map(|reth| reth.va)),
-        ("RETH length", wanted.length.map(u64::from), reth.map(|reth| reth.length.into())),
+        (
+            "payload length",
+            wanted.payload.map(u64::from),
+            Some(frame.payload.len() as u64),
+        ),
+        (
+            "RETH address",
+            wanted.va.map(|va| va.0),
+            reth.map(|reth| reth.va),
+        ),
+        (
+            "RETH length",
+            wanted.length.map(u64::from),
+            reth.map(|reth| reth.length.into()),
+        ),
         (
             "RETH token",
             wire_token(state, place, &wanted.token)?,
@@ -134,7 +164,11 @@ fn differs(
             wanted.syndrome.map(u64::from),
             aeth.map(|aeth| Syndrome::encode(aeth.syndrome).into()),
         ),
-        ("MSN", wanted.msn.map(u64::from), aeth.map(|aeth| aeth.msn.get().into())),
+        (
+            "MSN",
+            wanted.msn.map(u64::from),
+            aeth.map(|aeth| aeth.msn.get().into()),
+        ),
     ];
     let wrong = fields
         .iter()

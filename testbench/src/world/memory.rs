@@ -26,7 +26,13 @@ pub fn bytes_of(pattern: &Pattern, from: u64, length: usize) -> Vec<u8> {
         Pattern::Hex(hex) if hex.0.is_empty() => vec![0; length],
         Pattern::Hex(hex) => {
             let skip = from as usize % hex.0.len();
-            hex.0.iter().copied().cycle().skip(skip).take(length).collect()
+            hex.0
+                .iter()
+                .copied()
+                .cycle()
+                .skip(skip)
+                .take(length)
+                .collect()
         }
     }
 }
@@ -162,7 +168,12 @@ impl HostMemory {
     ///
     /// # Errors
     /// If the adapter's memory cannot be read.
-    pub fn read<H: Hal>(&self, hal: &mut H, offset: u64, length: usize) -> Result<Vec<u8>, HalError> {
+    pub fn read<H: Hal>(
+        &self,
+        hal: &mut H,
+        offset: u64,
+        length: usize,
+    ) -> Result<Vec<u8>, HalError> {
         let mut bytes = vec![0; length];
         for (address, at, piece) in self.pieces(offset, length) {
             if let Some(part) = bytes.get_mut(at..at + piece) {
@@ -176,7 +187,12 @@ impl HostMemory {
     ///
     /// # Errors
     /// If the adapter's memory cannot be written.
-    pub fn write<H: Hal>(&mut self, hal: &mut H, offset: u64, bytes: &[u8]) -> Result<(), HalError> {
+    pub fn write<H: Hal>(
+        &mut self,
+        hal: &mut H,
+        offset: u64,
+        bytes: &[u8],
+    ) -> Result<(), HalError> {
         for (address, at, piece) in self.pieces(offset, bytes.len()) {
             if let Some(part) = bytes.get(at..at + piece) {
                 hal.write_memory(address, part)?;
@@ -230,12 +246,18 @@ mod tests {
             let memory =
                 HostMemory::allocate(&mut hal, 0, content.clone(), va, 0x123, layout, 7).unwrap();
             assert_eq!(memory.read(&mut hal, 0, 20_000).unwrap(), content);
-            assert_eq!(memory.read(&mut hal, 4000, 300).unwrap(), content[4000..4300]);
+            assert_eq!(
+                memory.read(&mut hal, 4000, 300).unwrap(),
+                content[4000..4300]
+            );
             assert_eq!(memory.broken_guard(&mut hal).unwrap(), None);
             assert_eq!(memory.contiguous(0, 20_000), layout == Pages::Contiguous);
             let mdl = memory.mdl(5000, 10_000);
             assert_eq!((mdl.byte_offset, mdl.pages.len()), (0x123 + 5000 - 4096, 3));
-            assert_eq!(mdl.pages[0] + u64::from(mdl.byte_offset), memory.logical(5000));
+            assert_eq!(
+                mdl.pages[0] + u64::from(mdl.byte_offset),
+                memory.logical(5000)
+            );
         }
     }
 

@@ -34,12 +34,17 @@ pub(super) fn request(state: &mut State, step: &OidStep) -> Result {
     ];
     for (name, expected, got) in counts {
         if let Some(expected) = expected.filter(|expected| *expected != got) {
-            return Err(StepError::new(format!("{name} is {got}, expected {expected}")));
+            return Err(StepError::new(format!(
+                "{name} is {got}, expected {expected}"
+            )));
         }
     }
     if step.untouched && buffer != before {
         let at = buffer.iter().zip(&before).position(|(new, old)| new != old);
-        return Err(StepError::new(format!("byte {} of the buffer was written", at.unwrap_or(0))));
+        return Err(StepError::new(format!(
+            "byte {} of the buffer was written",
+            at.unwrap_or(0)
+        )));
     }
     let written = outcome.bytes_written as usize;
     if buffer.get(written..) != before.get(written..) {
@@ -52,13 +57,15 @@ pub(super) fn request(state: &mut State, step: &OidStep) -> Result {
             let words = |bytes: &[u8]| -> String {
                 bytes.iter().map(|byte| format!("{byte:02x} ")).collect()
             };
-            return Err(StepError::new(format!("the answer differs at offset {}", wanted.at)).help(
-                format!(
-                    "expected: {}\ngot:      {}",
-                    words(&wanted.hex.0),
-                    got.map_or("nothing: the buffer ends before".into(), words)
+            return Err(
+                StepError::new(format!("the answer differs at offset {}", wanted.at)).help(
+                    format!(
+                        "expected: {}\ngot:      {}",
+                        words(&wanted.hex.0),
+                        got.map_or("nothing: the buffer ends before".into(), words)
+                    ),
                 ),
-            ));
+            );
         }
     }
     Ok(())

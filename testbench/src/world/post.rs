@@ -156,7 +156,10 @@ fn element(state: &mut State, named: &Element, place: usize, pd: Pd, inline: boo
         None => false,
     };
     let privileged = privileged_region
-        || named.token.as_ref().is_some_and(|token| *token.value() == TokenRef::Privileged);
+        || named
+            .token
+            .as_ref()
+            .is_some_and(|token| *token.value() == TokenRef::Privileged);
     let logical = inline || privileged;
     let (memory, offset) = match (&named.region, &named.memory) {
         (Some(name), _) => {
@@ -177,7 +180,10 @@ fn element(state: &mut State, named: &Element, place: usize, pd: Pd, inline: boo
             memory.logical(offset)
         }
         Some(memory) => memory.virtual_address.wrapping_add(offset),
-        None => named.address.map_or(0, |number| number.0).wrapping_add(offset),
+        None => named
+            .address
+            .map_or(0, |number| number.0)
+            .wrapping_add(offset),
     };
     let token = match (&named.token, &named.region) {
         (Some(token), _) => state.token(token, place, pd)?,

@@ -230,7 +230,9 @@ fn end(state: &mut State) -> StepResult<Report> {
         if let Some(left) = node.notifications.first() {
             let qp = |wanted| state.qps.iter().find(|(_, qp)| qp.qp == wanted);
             let what = match left {
-                Notification::QpError { qp: failed, status, .. } => {
+                Notification::QpError {
+                    qp: failed, status, ..
+                } => {
                     let name = qp(*failed).map_or("?", |(name, _)| name.as_str());
                     format!("queue pair `{name}` failed with {status}, which nobody expected")
                 }

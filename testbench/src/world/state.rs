@@ -104,15 +104,21 @@ impl State {
     }
 
     pub(super) fn qp(&self, name: &str) -> Result<&QpState> {
-        self.qps.get(name).ok_or_else(|| missing("queue pair", name))
+        self.qps
+            .get(name)
+            .ok_or_else(|| missing("queue pair", name))
     }
 
     pub(super) fn region(&self, name: &str) -> Result<&RegionState> {
-        self.regions.get(name).ok_or_else(|| missing("region", name))
+        self.regions
+            .get(name)
+            .ok_or_else(|| missing("region", name))
     }
 
     pub(super) fn memory(&self, name: &str) -> Result<&HostMemory> {
-        self.memories.get(name).ok_or_else(|| missing("memory", name))
+        self.memories
+            .get(name)
+            .ok_or_else(|| missing("memory", name))
     }
 
     pub(super) fn place(&self, node: &str) -> Result<usize> {
@@ -142,10 +148,11 @@ impl State {
         outcome: std::result::Result<T, NdkError>,
         expected: NtStatus,
     ) -> Result<Option<T>> {
-        let status = NtStatus::of(&outcome)
-            .map_err(|error| self.broken(place, error.clone()))?;
+        let status = NtStatus::of(&outcome).map_err(|error| self.broken(place, error.clone()))?;
         if status != expected {
-            return Err(StepError::new(format!("{call} returned {status}, expected {expected}")));
+            return Err(StepError::new(format!(
+                "{call} returned {status}, expected {expected}"
+            )));
         }
         Ok(outcome.ok())
     }
@@ -165,7 +172,12 @@ impl State {
     }
 
     /// A token as the consumer of the peer holds it.
-    pub(super) fn remote_token(&mut self, token: &TokenRef, place: usize, pd: Pd) -> Result<RemoteToken> {
+    pub(super) fn remote_token(
+        &mut self,
+        token: &TokenRef,
+        place: usize,
+        pd: Pd,
+    ) -> Result<RemoteToken> {
         match token {
             TokenRef::Number(number) => Ok(RemoteToken(*number)),
             other => self.token(other, place, pd).map(RemoteToken::from_engine),
