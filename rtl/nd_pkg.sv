@@ -233,7 +233,8 @@ package nd_pkg;
     logic [31:0]  aeth;
     logic [31:0]  ieth;       // IETH or ImmDt
     len_t         len;        // payload bytes without pad; 0 when dropped
-    logic         oversize;   // payload above 4096 bytes: `len` is then 4096 and nothing is in the buffer
+    // Payload above 4096 bytes: `len` is then 4096 and nothing is in the buffer.
+    logic         oversize;
     logic [15:0]  frame_len;  // bytes of the frame, for the counters
   } rx_desc_t;
 

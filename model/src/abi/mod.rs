@@ -1,6 +1,6 @@
 //! The host ABI and the commit interface, defined once.
 //!
-//! [`tables`] lists every record and every enumeration that software, the golden model and the RTL
+//! `tables` lists every record and every enumeration that software, the golden model and the RTL
 //! share. From it come the accessors ([`Record`]), the SystemVerilog package `rtl/abi/nd_abi_pkg.sv`
 //! ([`sv::package`]) and the ABI chapter of the book ([`doc::chapter`]).
 
@@ -8,6 +8,7 @@ pub mod doc;
 mod enums;
 mod layout;
 mod record;
+pub mod regs;
 pub mod sv;
 mod tables;
 
