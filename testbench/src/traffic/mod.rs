@@ -9,6 +9,7 @@ mod arena;
 mod dice;
 mod fetch;
 mod lane;
+mod make;
 mod post;
 mod side;
 

@@ -9,6 +9,7 @@ mod error;
 mod explain;
 mod frame;
 pub mod object;
+mod part;
 mod schema;
 mod setup;
 pub mod step;

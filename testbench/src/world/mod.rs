@@ -9,6 +9,7 @@ mod network;
 mod oid;
 mod post;
 mod register;
+mod results;
 mod run;
 mod state;
 

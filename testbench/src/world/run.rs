@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use tandem_model::ndk::{ArmType, Notification, NtStatus, Object};
 
 use super::state::{Result as StepResult, State, StepError};
-use super::{build, bytes_of, expect, frames, oid, post};
+use super::{build, bytes_of, expect, frames, oid, post, results};
 use crate::targets::{Checked, Choice, TargetOptions};
 use crate::vector::step::{Arm, CloseQp, Fill, Step, TryQp, Wait};
 use crate::vector::{Fault, TargetKind, Vector};
@@ -109,7 +109,7 @@ fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
             state.returned(place, "NdkArmCq", outcome, NtStatus::SUCCESS)?;
             Ok(())
         }
-        Step::Poll(s) => expect::poll(state, s),
+        Step::Poll(s) => results::poll(state, s),
         Step::Register(s) => build::register(state, vector, &s.register, s.returns.0),
         Step::Deregister(s) => build::deregister(state, &s.deregister, s.returns.0),
         Step::Connect(s) => match vector.head.connection.get(s.connect.value()) {
@@ -127,8 +127,8 @@ fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
         }
         Step::Fill(s) => fill(state, s),
         Step::Wait(s) => wait(state, s.wait),
-        Step::ExpectResults(s) => expect::results(state, s),
-        Step::ExpectNoResults(s) => expect::no_results(state, &s.expect_no_results),
+        Step::ExpectResults(s) => results::results(state, s),
+        Step::ExpectNoResults(s) => results::no_results(state, &s.expect_no_results),
         Step::ExpectMemory(s) => expect::memory(state, s),
         Step::ExpectNotification(s) => {
             expect::notification(state, &s.expect_notification, s.status.0)
@@ -224,7 +224,7 @@ fn end(state: &mut State) -> StepResult<Report> {
     state.world.settle()?;
     let names: Vec<String> = state.cqs.keys().cloned().collect();
     for name in &names {
-        expect::no_results(state, name)?;
+        results::no_results(state, name)?;
     }
     for node in &state.world.nodes {
         if let Some(left) = node.notifications.first() {

@@ -1,8 +1,8 @@
 //! Checks of a vector that need no run: every name names something, every number is possible.
 
-use std::collections::HashSet;
+mod objects;
 
-use tandem_model::ndk::bench::PathMtu;
+use std::collections::HashSet;
 
 use super::object::RegionKind;
 use super::step::{Element, ExpectedResult, Remote, Step};
@@ -10,12 +10,6 @@ use super::value::{At, TokenRef};
 use super::{Fault, Named, Vector};
 use crate::plan;
 
-/// Greatest memory of a vector.
-const MAX_MEMORY: u64 = 64 << 20;
-/// Bytes of a page.
-const PAGE: u32 = 4096;
-/// Greatest PSN.
-const MAX_PSN: u32 = 0xFF_FFFF;
 /// Greatest number of posts, results or frames that one line stands for.
 const MAX_TIMES: u32 = 1 << 20;
 
@@ -45,7 +39,7 @@ pub fn check(vector: &Vector) -> Result {
             Fault::new(head.name.span(), "a vector needs at least one node").help("as `[node.a]`"),
         );
     }
-    objects(vector)?;
+    objects::check(vector)?;
     vector
         .steps
         .iter()
@@ -74,109 +68,6 @@ fn same_node(what: &At<String>, node: &str, other: &str) -> Result {
     }
     let message = format!("`{}` is on node `{other}`, not on `{node}`", what.value());
     Err(Fault::new(what.span(), message).label("on another node"))
-}
-
-fn objects(vector: &Vector) -> Result {
-    let head = &vector.head;
-    for node in head.node.values() {
-        if let Some(version) = &node.version
-            && !matches!(version.value().as_str(), "1.2" | "2.1")
-        {
-            return Err(Fault::new(
-                version.span(),
-                "NDKPI versions are \"1.2\" and \"2.1\"",
-            ));
-        }
-    }
-    for pd in head.pd.values() {
-        find(&head.node, "node", &pd.node)?;
-    }
-    for cq in head.cq.values() {
-        find(&head.node, "node", &cq.node)?;
-    }
-    for memory in head.memory.values() {
-        find(&head.node, "node", &memory.node)?;
-        if *memory.bytes.value() == 0 || *memory.bytes.value() > MAX_MEMORY {
-            let message = format!("a memory of {} bytes is not possible", memory.bytes.value());
-            return Err(Fault::new(memory.bytes.span(), message)
-                .label(format!("must be 1 to {MAX_MEMORY}")));
-        }
-        if let Some(offset) = &memory.page_offset
-            && *offset.value() >= PAGE
-        {
-            return Err(Fault::new(offset.span(), "beyond the first page")
-                .label(format!("must be below {PAGE}")));
-        }
-    }
-    for region in head.region.values() {
-        let memory = find(&head.memory, "memory", &region.memory)?;
-        if let Some(pd) = &region.pd {
-            same_node(
-                pd,
-                &memory.node,
-                &find(&head.pd, "protection domain", pd)?.node,
-            )?;
-        }
-        let bytes = *memory.bytes.value();
-        let length = region.length.as_ref().map_or(0, |length| *length.value());
-        if region
-            .offset
-            .checked_add(length)
-            .is_none_or(|end| end > bytes)
-            && region.hole.is_none()
-        {
-            let place = region
-                .length
-                .as_ref()
-                .map_or(region.memory.span(), At::span);
-            let message = format!(
-                "the region ends behind its memory: offset {}, length {length}, the memory has {bytes} bytes",
-                region.offset
-            );
-            return Err(Fault::new(place, message));
-        }
-    }
-    for qp in head.qp.values() {
-        find(&head.node, "node", &qp.node)?;
-        if let Some(pd) = &qp.pd {
-            same_node(pd, &qp.node, &find(&head.pd, "protection domain", pd)?.node)?;
-        }
-        for cq in [&qp.cq, &qp.receive_cq, &qp.initiator_cq]
-            .into_iter()
-            .flatten()
-        {
-            same_node(cq, &qp.node, &find(&head.cq, "completion queue", cq)?.node)?;
-        }
-        if qp.cq.is_none() && (qp.receive_cq.is_none() || qp.initiator_cq.is_none()) {
-            return Err(Fault::new(
-                qp.span(),
-                "a queue pair needs `cq`, or `receive_cq` and `initiator_cq`",
-            ));
-        }
-    }
-    for connection in head.connection.values() {
-        find(&head.qp, "queue pair", &connection.a)?;
-        find(&head.qp, "queue pair", &connection.b)?;
-        if let Some(mtu) = &connection.mtu
-            && PathMtu::from_bytes(*mtu.value()).is_none()
-        {
-            return Err(
-                Fault::new(mtu.span(), format!("{} is not an MTU", mtu.value()))
-                    .label("must be 256, 512, 1024, 2048 or 4096"),
-            );
-        }
-        if let Some(ip) = &connection.ip
-            && !matches!(*ip.value(), 4 | 6)
-        {
-            return Err(Fault::new(ip.span(), "an IP version is 4 or 6"));
-        }
-        for psn in [&connection.a_psn, &connection.b_psn].into_iter().flatten() {
-            if *psn.value() > MAX_PSN {
-                return Err(Fault::new(psn.span(), "a PSN has 24 bits"));
-            }
-        }
-    }
-    Ok(())
 }
 
 fn token(vector: &Vector, token: &At<TokenRef>) -> Result {
