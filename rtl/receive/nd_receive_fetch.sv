@@ -199,8 +199,10 @@ module nd_receive_fetch
     if (land) filled_d[{landing.qp, landing.odd}] = 1'b1;
     if (consumed) filled_d[{consumed_qp[QpBits-1:0], consumed_odd}] = 1'b0;
     for (int unsigned i = 0; i < Slots; i++) begin
-      if (clear && qp_t'(flight_q[i].qp) == clear_qp) flight_d[i].stale = 1'b1;
-      if (consumed && flushed && qp_t'(flight_q[i].qp) == consumed_qp) flight_d[i].stale = 1'b1;
+      if (flight_q[i].busy && ((clear && qp_t'(flight_q[i].qp) == clear_qp) ||
+          (consumed && flushed && qp_t'(flight_q[i].qp) == consumed_qp))) begin
+        flight_d[i].stale = 1'b1;
+      end
     end
     if (clear) begin
       filled_d[{clear_qp[QpBits-1:0], 1'b0}] = 1'b0;
