@@ -40,3 +40,16 @@ fn the_same_seed_makes_the_same_run() {
     };
     assert_eq!(run(), run());
 }
+
+#[cfg(feature = "rtl")]
+#[test]
+fn traffic_holds_on_the_engine_in_lockstep() {
+    let options = TrafficOptions {
+        requests: 1000,
+        megabyte_every: 0,
+        targets: [TargetKind::Rtl; 2],
+        ..options(Choice::Fair, 4)
+    };
+    let report = traffic::run(&options, &|_| {}).unwrap_or_else(|error| panic!("{error}"));
+    assert!(report.checked.actions > 1000);
+}

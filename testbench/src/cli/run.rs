@@ -26,7 +26,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// Write waves of the engines to wave.<node>.fst (one vector only; uses the debug build)
+    /// Write waves of the engines to `wave.NODE.fst` (one vector only; uses the debug build)
     #[arg(long, value_name = "wave.fst")]
     trace: Option<PathBuf>,
 

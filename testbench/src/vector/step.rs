@@ -292,7 +292,7 @@ steps! {
         /// The frames.
         expect_order: Vec<Passing>,
     }
-    /// Compares registers, by name (DROP_<cause>, RX_FRAMES, TX_FRAMES) or offset.
+    /// Compares registers, by name (`DROP_<cause>`, `RX_FRAMES`, `TX_FRAMES`) or offset.
     ExpectRegisters, ExpectRegisters, "expect_registers" {
         /// Node.
         expect_registers: At<String>,
