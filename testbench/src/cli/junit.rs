@@ -42,7 +42,11 @@ fn xml(runs: &[Run], time: Duration) -> String {
                     out,
                     "><failure message=\"{}\">{}</failure></testcase>",
                     escaped(&failure.fault.message),
-                    escaped(&report::plain(&report))
+                    escaped(&format!(
+                        "{}\n{}",
+                        report::plain(&report),
+                        failure.detail.as_deref().unwrap_or_default()
+                    ))
                 );
             }
         }

@@ -217,6 +217,9 @@ fn print_failure(arguments: &Arguments, run: &Run) {
     println!("FAILED {}", run.title());
     let report = report::fault(&run.file.path, &run.file.text, &failure.fault);
     println!("{}", report::plain(&report));
+    if let Some(detail) = &failure.detail {
+        println!("{}\n", detail.trim_end());
+    }
     println!("run it again with:\n  {}\n", replay(arguments, run));
 }
 

@@ -52,9 +52,11 @@ pub struct Report {
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// What happened, at the text that it concerns.
-    pub fault: Fault,
+    pub fault: Box<Fault>,
     /// The step, counted from 1; `None`: before the first or after the last.
     pub step: Option<usize>,
+    /// A report of several lines, as a divergence is one.
+    pub detail: Option<String>,
 }
 
 /// Runs a vector.
@@ -70,7 +72,11 @@ pub fn run(vector: &Vector, options: &RunOptions) -> Result<Report, Failure> {
         };
         let mut fault = Fault::new(error.span.unwrap_or(span), message);
         fault.help = error.help;
-        Failure { fault, step }
+        Failure {
+            fault: fault.into(),
+            step,
+            detail: error.detail,
+        }
     };
     let mut state = build::build(vector, options)
         .map_err(|error| failure(error, None, name.clone(), "setting up: "))?;

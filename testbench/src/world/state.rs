@@ -19,6 +19,8 @@ pub(super) struct StepError {
     pub(super) span: Option<Range<usize>>,
     /// More about it.
     pub(super) help: Option<String>,
+    /// A report of several lines that is printed as it stands.
+    pub(super) detail: Option<String>,
 }
 
 impl StepError {
@@ -27,6 +29,7 @@ impl StepError {
             message: message.into(),
             span: None,
             help: None,
+            detail: None,
         }
     }
 
@@ -43,7 +46,16 @@ impl StepError {
 
 impl From<WorldError> for StepError {
     fn from(error: WorldError) -> Self {
-        Self::new(error.to_string())
+        let text = error.to_string();
+        // A divergence is a table: wrapping it would spoil it.
+        let (first, detail) = match text.split_once('\n') {
+            Some((first, _)) => (first.to_owned(), Some(text)),
+            None => (text, None),
+        };
+        Self {
+            detail,
+            ..Self::new(first)
+        }
     }
 }
 
