@@ -112,7 +112,7 @@ module nd_receive_effect
         effect.job.other                 = 1'b1;
         effect.job.other_kind            = PostFatal;
         effect.job.completion.qp         = qp;
-        effect.job.completion.token      = 32'(plan.result == RxAccept ? x : plan.psn);
+        effect.job.completion.token      = {8'd0, plan.result == RxAccept ? x : plan.psn};
         effect.job.completion.status     = status;
         effect.job.completion.error_code = 32'(plan.syndrome);
       end
