@@ -22,7 +22,19 @@ struct Shadow {
     cycle: u64,
 }
 
-#[derive(Clone)]
+impl Default for Shadow {
+    fn default() -> Self {
+        Self {
+            engine: Engine::new(Config::default()),
+            memory: Memory::new(16 << 20),
+            records: Vec::new(),
+            frames: Vec::new(),
+            cycle: 0,
+        }
+    }
+}
+
+#[derive(Clone, Default)]
 struct Shared(Rc<RefCell<Shadow>>);
 
 /// Memory whose reads are recorded as whole bursts, as a bus does them.
@@ -153,13 +165,7 @@ impl Hal for Shared {
 
 /// A queue pair that talks to itself: a write, and a send into an armed queue. The interrupt is left high.
 pub fn records() -> Vec<Record> {
-    let shadow = Shared(Rc::new(RefCell::new(Shadow {
-        engine: Engine::new(Config::default()),
-        memory: Memory::new(16 << 20),
-        records: Vec::new(),
-        frames: Vec::new(),
-        cycle: 0,
-    })));
+    let shadow = Shared::default();
     let mac = [2, 0, 0, 0, 0, 1];
     let config = AdapterConfig {
         mac,
@@ -217,6 +223,5 @@ pub fn records() -> Vec<Record> {
             shadow.engine.receive_frame(frame);
         }
     }
-    let records = shadow.0.borrow().records.clone();
-    records
+    shadow.0.take().records
 }
