@@ -36,7 +36,7 @@ pub enum HalError {
 ///
 /// Obligations of an implementation: register writes take effect in the order of the calls, and after
 /// everything written to memory before them; memory read after a completion entry or event was seen
-/// holds everything that the adapter placed before it.
+/// holds everything that the adapter placed before it; the adapter goes on while a register is read.
 pub trait Hal {
     /// Reads the 32-bit register at a byte offset.
     fn read_register(&mut self, offset: u32) -> Result<u32, HalError>;

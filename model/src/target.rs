@@ -285,7 +285,9 @@ impl ModelTarget {
 }
 
 impl Hal for ModelTarget {
+    /// An access takes time on any bus: one action here, so that a driver which waits for a bit sees it change.
     fn read_register(&mut self, offset: u32) -> Result<u32, HalError> {
+        self.step()?;
         Ok(self.engine.read_register(offset))
     }
 

@@ -159,13 +159,6 @@ impl AnyTarget {
 
 impl Hal for AnyTarget {
     fn read_register(&mut self, offset: u32) -> Result<u32, HalError> {
-        // An access takes time; the model has none of its own, and a driver that waits for a bit
-        // would wait for ever.
-        match &mut self.inner {
-            Inner::Model(target) => target.advance(1)?,
-            #[cfg(feature = "rtl")]
-            Inner::Rtl(_) => true,
-        };
         self.get_mut().read_register(offset)
     }
     fn write_register(&mut self, offset: u32, value: u32) -> Result<(), HalError> {

@@ -4,87 +4,51 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use tandem_model::hal::HalError;
-
-/// Where host memory begins; address 0 stays invalid, so a null pointer is caught.
-const BASE: u64 = 0x1_0000;
+use tandem_model::target::Memory;
 
 /// Byte-addressed memory, shared by the bus models and the driver of one node.
 #[derive(Clone, Debug)]
-pub struct HostMemory(Rc<RefCell<Store>>);
-
-#[derive(Debug)]
-struct Store {
-    bytes: Vec<u8>,
-    limit: usize,
-}
+pub struct HostMemory(Rc<RefCell<Memory>>);
 
 impl HostMemory {
     /// Memory that grows to at most `limit` bytes.
     pub fn new(limit: usize) -> Self {
-        Self(Rc::new(RefCell::new(Store {
-            bytes: Vec::new(),
-            limit,
-        })))
+        Self(Rc::new(RefCell::new(Memory::new(limit))))
     }
 
     /// Reserves zeroed bytes, aligned.
     pub fn allocate(&self, length: usize, align: u64) -> Result<u64, HalError> {
-        let mut store = self.0.borrow_mut();
-        let end = BASE + store.bytes.len() as u64;
-        let start = end.next_multiple_of(align.max(1));
-        let size = usize::try_from(start - BASE)
-            .ok()
-            .and_then(|offset| offset.checked_add(length));
-        match size {
-            Some(size) if size <= store.limit => {
-                store.bytes.resize(size, 0);
-                Ok(start)
-            }
-            _ => Err(HalError::OutOfMemory { length }),
-        }
+        self.0.borrow_mut().allocate(length, align)
     }
 
     /// Copies memory out.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), HalError> {
-        let store = self.0.borrow();
-        let range = store.range(address, bytes.len())?;
-        bytes.copy_from_slice(&store.bytes[range]);
+        let length = bytes.len();
+        let memory = self.0.borrow();
+        let from = memory.get(address, length);
+        bytes.copy_from_slice(from.ok_or(HalError::Memory { address, length })?);
         Ok(())
     }
 
     /// Copies bytes in.
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), HalError> {
-        let mut store = self.0.borrow_mut();
-        let range = store.range(address, bytes.len())?;
-        store.bytes[range].copy_from_slice(bytes);
+        let length = bytes.len();
+        let mut memory = self.0.borrow_mut();
+        let to = memory.get_mut(address, length);
+        to.ok_or(HalError::Memory { address, length })?
+            .copy_from_slice(bytes);
         Ok(())
     }
 
     /// One bus beat at an aligned address; bytes beyond the end read as zero. `None` if all of it is outside.
     pub fn read_beat(&self, address: u64) -> Option<u64> {
-        let store = self.0.borrow();
-        let offset = usize::try_from(address.checked_sub(BASE)?).ok()?;
-        let present = store.bytes.get(offset..)?;
-        if present.is_empty() {
-            return None;
-        }
+        let memory = self.0.borrow();
+        let present = (1..=8)
+            .rev()
+            .find_map(|length| memory.get(address, length))?;
         let mut beat = [0; 8];
-        let n = present.len().min(8);
-        beat[..n].copy_from_slice(&present[..n]);
+        beat[..present.len()].copy_from_slice(present);
         Some(u64::from_le_bytes(beat))
-    }
-}
-
-impl Store {
-    fn range(&self, address: u64, length: usize) -> Result<std::ops::Range<usize>, HalError> {
-        let error = HalError::Memory { address, length };
-        let start = address
-            .checked_sub(BASE)
-            .and_then(|o| usize::try_from(o).ok());
-        match start.and_then(|start| Some(start..start.checked_add(length)?)) {
-            Some(range) if range.end <= self.bytes.len() => Ok(range),
-            _ => Err(error),
-        }
     }
 }
 

@@ -7,6 +7,7 @@
 pub mod doc;
 mod enums;
 mod layout;
+pub(crate) mod offsets;
 mod record;
 pub mod regs;
 pub mod sv;

@@ -1,13 +1,12 @@
 //! Room `host`: registers, doorbells that wait for their action, events, the interrupt line.
 
 mod events;
-mod registers;
 
 pub(crate) use events::Events;
 
 use std::collections::VecDeque;
 
-use registers as reg;
+use crate::abi::offsets as reg;
 
 use crate::abi::{Arm, DropCause};
 use crate::context::{Command, Context, ENTRY_BYTES, QpContext, Staged};

@@ -13,13 +13,13 @@ use super::mr::MrObject;
 use super::pages::{PageTable, RingPool};
 use super::pd::PdObject;
 use super::qp::QpObject;
-use super::registers as reg;
 use super::slots::{Handle, Slots};
 use super::tokens::TokenTable;
 use super::{
     ADAPTER_INFO_SIZE, AdapterFlags, EndpointMapping, EngineCaps, NdkAdapterInfo, NdkError,
     NdkVersion, Notification, NtStatus, RdmaTechnology,
 };
+use crate::abi::offsets as reg;
 
 /// Elements of a send or write.
 pub(super) const MAX_SQ_SGE: u32 = number("MaxSqSge") as u32;
@@ -251,7 +251,7 @@ fn set_addresses<H: Hal>(hal: &mut H, config: &AdapterConfig) -> Result<(), Adap
     let ipv4 = config.ipv4.unwrap_or(Ipv4Addr::UNSPECIFIED);
     hal.write_register(reg::IPV4, u32::from_le_bytes(ipv4.octets()))?;
     let ipv6 = u128::from_le_bytes(config.ipv6.unwrap_or(Ipv6Addr::UNSPECIFIED).octets());
-    for (word, offset) in (reg::IPV6_0..).step_by(4).take(4).enumerate() {
+    for (word, offset) in (reg::IPV6..).step_by(4).take(4).enumerate() {
         hal.write_register(offset, (ipv6 >> (32 * word)) as u32)?;
     }
     Ok(())

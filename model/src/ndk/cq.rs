@@ -8,12 +8,12 @@ use crate::hal::Hal;
 use super::adapter::{Provider, stale};
 use super::decode::decode;
 use super::error::AdapterError;
-use super::registers as reg;
 use super::slots::Slots;
 use super::wqe::{CQE_BYTES, Completion};
 use super::{
     ArmType, Cq, NdkError, NdkResult, NdkResultEx, Notification, NtStatus, Object, Qp, window,
 };
+use crate::abi::offsets as reg;
 
 /// What an entry of the ring turned out to be.
 pub(super) enum Entry {

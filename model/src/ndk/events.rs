@@ -8,8 +8,8 @@ use super::decode::nt_status;
 use super::error::AdapterError;
 use super::layout::{byte, flag};
 use super::qp::QpPhase;
-use super::registers as reg;
 use super::{Cq, NdkError, NtStatus, Pd, Qp};
+use crate::abi::offsets as reg;
 
 /// An object that was closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

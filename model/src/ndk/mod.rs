@@ -62,7 +62,6 @@ mod pd;
 mod post;
 mod qp;
 mod queue;
-mod registers;
 mod result;
 mod sge;
 mod slots;

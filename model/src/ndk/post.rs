@@ -20,9 +20,9 @@ use crate::hal::{Hal, HalError};
 use super::adapter::{MAX_MESSAGE, MAX_READ_SGE, Provider, stale};
 use super::qp::{QpPhase, doorbell};
 use super::queue::{Posted, Signal};
-use super::registers as reg;
 use super::wqe::{SqEntry, SqHeader, rq_entry};
 use super::{NdkError, NtStatus, OpFlags, Qp, RemoteToken, Sge};
+use crate::abi::offsets as reg;
 
 /// An initiator request.
 struct Request<'a> {

@@ -5,10 +5,10 @@ use crate::hal::Hal;
 
 use super::adapter::{MAX_DEPTH, MAX_INLINE, MAX_RQ_SGE, MAX_SQ_SGE, Provider, stale};
 use super::queue::{Posted, ReceiveQueue, SendQueue, Signal};
-use super::registers as reg;
 use super::slots::Slots;
 use super::wqe::{ENTRY, HEADER, SqEntry, SqHeader};
 use super::{Cq, NdkError, Notification, NtStatus, Object, OpFlags, Pd, Qp, Sge, window};
+use crate::abi::offsets as reg;
 
 /// Parameters of NdkCreateQp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

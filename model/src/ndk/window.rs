@@ -4,7 +4,7 @@ use crate::abi::{Record, Table};
 use crate::hal::Hal;
 
 use super::error::AdapterError;
-use super::registers as reg;
+use crate::abi::offsets as reg;
 
 /// Reads of CTX_STATUS before a command counts as stuck.
 const PATIENCE: u32 = 100_000;
@@ -46,7 +46,7 @@ fn command<H: Hal>(
     index: u32,
     bytes: &[u8],
 ) -> Result<(), AdapterError> {
-    for (offset, word) in (reg::CTX_DATA_0..).step_by(4).zip(bytes.chunks(4)) {
+    for (offset, word) in (reg::CTX_DATA..).step_by(4).zip(bytes.chunks(4)) {
         let mut value = [0; 4];
         value
             .iter_mut()

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use tandem_model::engine::Config;
-use tandem_model::hal::{Hal, HalError, Target};
+use tandem_model::hal::{Hal, Target};
 use tandem_model::ndk::bench::{ConnectParameters, PathMtu};
 use tandem_model::ndk::{
     AdapterConfig, Cq, LocalToken, Mdl, Mr, MrFlags, MrUse, NdkResultEx, Notification, NtStatus,
@@ -11,37 +11,12 @@ use tandem_model::ndk::{
 };
 use tandem_model::target::{ModelTarget, Scheduler};
 
-/// A model on which register reads take time, as on any bus: one action each.
-pub struct Ticking(ModelTarget);
-
-impl Hal for Ticking {
-    fn read_register(&mut self, offset: u32) -> Result<u32, HalError> {
-        self.0.advance(1)?;
-        self.0.read_register(offset)
-    }
-    fn write_register(&mut self, offset: u32, value: u32) -> Result<(), HalError> {
-        self.0.write_register(offset, value)
-    }
-    fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), HalError> {
-        self.0.read_memory(address, bytes)
-    }
-    fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), HalError> {
-        self.0.write_memory(address, bytes)
-    }
-    fn allocate(&mut self, length: usize, align: u64) -> Result<u64, HalError> {
-        self.0.allocate(length, align)
-    }
-    fn interrupt(&mut self) -> Result<bool, HalError> {
-        self.0.interrupt()
-    }
-}
-
 pub const BUFFER: u32 = 1 << 16;
 /// Virtual addresses are no logical ones.
 pub const VA: u64 = 0x7F12_3456_7000;
 
 pub struct Node {
-    pub nic: Provider<Ticking>,
+    pub nic: Provider<ModelTarget>,
     pub pd: Pd,
     pub cq: Cq,
     pub qp: Qp,
@@ -62,7 +37,7 @@ impl Node {
             IpAddr::V6(ip) => config.ipv6 = Some(ip),
         }
         config.cq_reserve = change.cq_reserve;
-        let mut nic = Provider::open(Ticking(target), config).unwrap();
+        let mut nic = Provider::open(target, config).unwrap();
         let pd = nic.create_pd().unwrap();
         let cq = nic.create_cq(change.cq_depth, u64::from(mac)).unwrap();
         let parameters = QpParameters {
@@ -224,17 +199,17 @@ impl World {
     pub fn finish(&mut self) {
         self.run();
         for node in [&mut self.a, &mut self.b] {
-            node.nic.hal_mut().0.finish().unwrap();
+            node.nic.hal_mut().finish().unwrap();
         }
     }
 }
 
 /// Lets a node run a little, and takes its frames to the other; whether anything happened.
 fn carry(from: &mut Node, to: &mut Node) -> bool {
-    let busy = from.nic.hal_mut().0.advance(16).unwrap();
-    let frames = from.nic.hal_mut().0.take_frames().unwrap();
+    let busy = from.nic.hal_mut().advance(16).unwrap();
+    let frames = from.nic.hal_mut().take_frames().unwrap();
     for frame in &frames {
-        to.nic.hal_mut().0.send_frame(frame).unwrap();
+        to.nic.hal_mut().send_frame(frame).unwrap();
     }
     busy || !frames.is_empty()
 }
