@@ -17,6 +17,13 @@ package nd_pkg;
     logic [127:0] ipv6;  // first octet in the lowest byte
   } port_t;
 
+  // Clocks of the timers, static while traffic runs.
+  typedef struct packed {
+    logic [15:0] time_unit;     // of 4.096 us
+    logic [15:0] rnr_unit;      // of 10 us
+    logic [23:0] cnp_interval;  // between two CNPs of a queue pair
+  } timing_t;
+
   // ---- host -> rooms -------------------------------------------------------------------------
 
   // A doorbell, or (complete only) an arm.
@@ -91,6 +98,7 @@ package nd_pkg;
   typedef struct packed {
     qp_t         qp;
     logic        is_read;
+    logic        replay;    // of a read that was answered before: not counted again
     psn_t        psn;
     psn_t        msn;
     logic [7:0]  syndrome;  // ACK and NAK
@@ -161,6 +169,8 @@ package nd_pkg;
     logic [15:0] send_cq;
     logic [7:0]  max_ord;
     psn_t        sq_psn;
+    logic [4:0]  timeout;
+    logic [2:0]  retry_cnt;
   } qp_send_t;
 
   typedef struct packed {
@@ -174,6 +184,8 @@ package nd_pkg;
     logic         remote_read;
     logic         remote_write;
     logic [4:0]   min_rnr_timer;
+    logic [2:0]   retry_cnt;
+    logic [2:0]   rnr_retry;
     logic         ipv6;
     logic [127:0] remote_ip;
   } qp_recv_t;
@@ -225,6 +237,7 @@ package nd_pkg;
     logic         ack_req;
     logic [1:0]   pad;
     logic [15:0]  pkey;
+    logic [1:0]   ecn;
     logic [23:0]  dest_qpn;
     psn_t         psn;
     addr_t        va;         // RETH
@@ -239,6 +252,24 @@ package nd_pkg;
   } rx_desc_t;
 
   // ---- rooms among themselves ----------------------------------------------------------------
+
+  // What responses said of the requests of a queue pair; all zero after QpInit. Kept by `send`, written
+  // by `receive` in the granted clock of an RxResponse, by `send` in that of its timers' actions.
+  typedef struct packed {
+    logic        live;        // `una` holds; else it is the context's sq_psn
+    psn_t        una;         // oldest PSN not acknowledged
+    logic        failed;      // after a failure: no response is taken
+    logic [2:0]  go_backs;    // without progress
+    logic [2:0]  rnr_waits;   // without progress; not counted while rnr_retry is 7
+    logic        recovering;  // RxGoBack without progress since
+    logic        waiting;     // for RNR
+    logic [4:0]  rnr_code;    // how long
+    logic [7:0]  reads;       // reads whose last response was accepted
+    psn_t        packets;     // responses accepted of the oldest open read
+    logic [31:0] bytes;       // their payload
+    logic [2:0]  element;     // where the next byte goes
+    logic [31:0] offset;
+  } requester_t;
 
   // receive -> send: what responses mean for the send queue.
   typedef struct packed {

@@ -39,8 +39,8 @@ package nd_abi_pkg;
     StatusRemoteInvalidRequest = 8'd9,  // NAK invalid request; also a receive refused for that
     StatusRemoteAccess = 8'd10,  // NAK remote access error
     StatusRemoteOperation = 8'd11,  // NAK remote operational error or an unknown NAK
-    StatusRetryExceeded = 8'd12,  // NAK PSN sequence error; retries come later
-    StatusRnrRetryExceeded = 8'd13  // RNR NAK; retries come later
+    StatusRetryExceeded = 8'd12,  // lost, and retry_cnt go-backs brought no progress
+    StatusRnrRetryExceeded = 8'd13  // peer not ready, rnr_retry times
   } status_e;
 
   // Kind of an event.
@@ -140,19 +140,24 @@ package nd_abi_pkg;
     CommitRetire = 8'd12,  // request leaves the send queue: qpn, index = WQE, cause = `status`
     CommitFlush = 8'd13,  // request flushed: qpn, index = WQE, cause = 0 send queue, 1 receive queue
     CommitComplete = 8'd14,  // entry written: qpn = CQ, index = its producer index, token = queue pair | receive << 24, cause = 1 if lost to an overrun
-    CommitQpEvent = 8'd15  // queue-pair error event written: qpn, cause = `status`
+    CommitQpEvent = 8'd15,  // queue-pair error event written: qpn, cause = `status`
+    CommitTimeout = 8'd16,  // acknowledgement timer: qpn, psn = oldest not acknowledged, cause = 0 sends again, 1 fails
+    CommitRnrResume = 8'd17  // end of an RNR wait: qpn, psn = oldest not acknowledged
   } commit_kind_e;
 
   // What a received request or response led to.
   typedef enum logic [7:0] {
     RxAccept = 8'd0,  // request executed, or positive ACK, or expected read response
-    RxDuplicate = 8'd1,  // request older than expected; acknowledged again
+    RxDuplicate = 8'd1,  // request older than expected; answered again
     RxNakSequence = 8'd2,  // NAK 0x60 queued
     RxNakInvalid = 8'd3,  // NAK 0x61 queued; queue pair to error
     RxNakAccess = 8'd4,  // NAK 0x62 queued; queue pair to error
     RxNakOperation = 8'd5,  // NAK 0x63 queued; queue pair to error
     RxRnr = 8'd6,  // RNR NAK queued
-    RxFatal = 8'd7  // response that fails its request
+    RxFatal = 8'd7,  // response that fails its request
+    RxGoBack = 8'd8,  // response that tells of a loss; sending starts again at the oldest PSN not acknowledged
+    RxRnrWait = 8'd9,  // RNR NAK: sending waits, then starts again
+    RxCnp = 8'd10  // congestion notification
   } rx_result_e;
 
   // What a responder step emitted.
@@ -160,7 +165,8 @@ package nd_abi_pkg;
     RespondAck = 8'd0,  // positive ACK
     RespondNak = 8'd1,  // NAK or RNR NAK
     RespondRead = 8'd2,  // read response packet
-    RespondDiscard = 8'd3  // queue pair in error: dropped without a packet
+    RespondDiscard = 8'd3,  // queue pair in error: dropped without a packet
+    RespondCnp = 8'd4  // congestion notification packet
   } respond_e;
 
   // Send-queue work request (first 64 bytes)
@@ -231,9 +237,9 @@ package nd_abi_pkg;
   typedef struct packed {
     logic [127:0] remote_ip;  // peer's address, first octet in the lowest byte; IPv4 as ::ffff:a.b.c.d
     logic [4:0] min_rnr_timer;  // timer code sent in RNR NAKs
-    logic [2:0] rnr_retry;  // resends after RNR; not used yet
-    logic [2:0] retry_cnt;  // go-backs without progress; not used yet
-    logic [4:0] timeout;  // local ACK timeout code; not used yet
+    logic [2:0] rnr_retry;  // waits after RNR without progress before the request fails; 7: endless
+    logic [2:0] retry_cnt;  // go-backs without progress before the request fails
+    logic [4:0] timeout;  // local ACK timeout: 4.096 µs × 2^timeout; 0: none
     logic [47:0] remote_mac;  // peer's MAC address, first octet in the lowest byte
     logic [63:0] rq_base;  // receive-queue ring, logical address, aligned to its size
     logic [63:0] sq_base;  // send-queue ring, logical address, aligned to its size

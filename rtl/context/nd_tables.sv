@@ -55,7 +55,8 @@ module nd_tables
     rq_base: qp_entry.rq_base, rq_log: qp_entry.rq_log, mtu: qp_entry.mtu, pd: qp_entry.pd,
     max_ird: qp_entry.max_ird, rq_psn: qp_entry.rq_psn, sq_psn: qp_entry.sq_psn,
     remote_read: qp_entry.remote_read, remote_write: qp_entry.remote_write,
-    min_rnr_timer: qp_entry.min_rnr_timer, ipv6: qp_entry.ipv6, remote_ip: qp_entry.remote_ip
+    min_rnr_timer: qp_entry.min_rnr_timer, retry_cnt: qp_entry.retry_cnt,
+    rnr_retry: qp_entry.rnr_retry, ipv6: qp_entry.ipv6, remote_ip: qp_entry.remote_ip
   };
   assign addr_word = '{
     ipv6: qp_entry.ipv6, traffic_class: qp_entry.traffic_class, hop_limit: qp_entry.hop_limit,

@@ -25,18 +25,6 @@ package nd_receive_pkg;
     logic [7:0]  reads;      // reads accepted
   } responder_t;
 
-  // Requester state of a queue pair, as far as responses move it; all zero after QpInit.
-  typedef struct packed {
-    logic        live;     // `una` holds; else it is the context's sq_psn
-    psn_t        una;      // oldest PSN not acknowledged
-    logic        failed;   // after RxFatal
-    logic [7:0]  reads;    // reads whose last response was accepted
-    psn_t        packets;  // responses accepted of the oldest open read
-    logic [31:0] bytes;    // their payload
-    logic [2:0]  element;  // where the next byte goes
-    logic [31:0] offset;
-  } requester_t;
-
   // A fetched receive.
   typedef struct packed {
     logic [33:0]       total;  // of the elements' lengths

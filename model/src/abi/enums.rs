@@ -64,8 +64,8 @@ shared! {
         RemoteInvalidRequest = 9, "NAK invalid request; also a receive refused for that";
         RemoteAccess = 10, "NAK remote access error";
         RemoteOperation = 11, "NAK remote operational error or an unknown NAK";
-        RetryExceeded = 12, "NAK PSN sequence error; retries come later";
-        RnrRetryExceeded = 13, "RNR NAK; retries come later";
+        RetryExceeded = 12, "lost, and retry_cnt go-backs brought no progress";
+        RnrRetryExceeded = 13, "peer not ready, rnr_retry times";
     }
 
     /// Kind of an event.
@@ -166,18 +166,23 @@ shared! {
         Flush = 13, "request flushed: qpn, index = WQE, cause = 0 send queue, 1 receive queue";
         Complete = 14, "entry written: qpn = CQ, index = its producer index, token = queue pair | receive << 24, cause = 1 if lost to an overrun";
         QpEvent = 15, "queue-pair error event written: qpn, cause = `status`";
+        Timeout = 16, "acknowledgement timer: qpn, psn = oldest not acknowledged, cause = 0 sends again, 1 fails";
+        RnrResume = 17, "end of an RNR wait: qpn, psn = oldest not acknowledged";
     }
 
     /// What a received request or response led to.
     RxResult, "rx_result", "Rx", 8 {
         Accept = 0, "request executed, or positive ACK, or expected read response";
-        Duplicate = 1, "request older than expected; acknowledged again";
+        Duplicate = 1, "request older than expected; answered again";
         NakSequence = 2, "NAK 0x60 queued";
         NakInvalid = 3, "NAK 0x61 queued; queue pair to error";
         NakAccess = 4, "NAK 0x62 queued; queue pair to error";
         NakOperation = 5, "NAK 0x63 queued; queue pair to error";
         Rnr = 6, "RNR NAK queued";
         Fatal = 7, "response that fails its request";
+        GoBack = 8, "response that tells of a loss; sending starts again at the oldest PSN not acknowledged";
+        RnrWait = 9, "RNR NAK: sending waits, then starts again";
+        Cnp = 10, "congestion notification";
     }
 
     /// What a responder step emitted.
@@ -186,6 +191,7 @@ shared! {
         Nak = 1, "NAK or RNR NAK";
         Read = 2, "read response packet";
         Discard = 3, "queue pair in error: dropped without a packet";
+        Cnp = 4, "congestion notification packet";
     }
 
 }

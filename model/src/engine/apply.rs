@@ -60,6 +60,9 @@ impl Engine {
                 (Room::Complete, done)
             }
             CommitKind::QpEvent => (Room::Complete, self.do_event(wanted, qpn, effects)),
+            CommitKind::Timeout | CommitKind::RnrResume => {
+                (Room::Send, Ok(Err("no timer runs")))
+            }
         };
         match done? {
             Ok(_) => Ok(()),
