@@ -100,7 +100,10 @@ pub(crate) struct SendQueue {
 impl SendQueue {
     /// The queue pair was written in `QpInit`. What lies in the completion queue's way stays there.
     pub fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self {
+            recovery: self.recovery.cleared(),
+            ..Self::default()
+        };
     }
 
     /// PSN of a packet.

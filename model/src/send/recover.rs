@@ -29,6 +29,14 @@ pub(super) struct Recovery {
 }
 
 impl Recovery {
+    /// After `QpInit`: nothing is left but what the world knows of the timer.
+    pub fn cleared(&self) -> Self {
+        Self {
+            told: self.told,
+            ..Self::default()
+        }
+    }
+
     pub fn describe(&self) -> String {
         let mut text = String::new();
         if self.go_backs > 0 || self.rnr_waits > 0 {

@@ -124,7 +124,9 @@ impl Clock {
     /// A notification left; the next one is at least `interval` clocks later (WIRE-CNP-1).
     pub fn cnp_left(&mut self, qpn: u32, interval: u64) {
         let now = self.now;
-        self.qp(qpn).cnp_after = now + interval;
+        let qp = self.qp(qpn);
+        qp.cnp = NEVER;
+        qp.cnp_after = now + interval;
     }
 
     /// A notification came: the queue pair slows down.

@@ -6,6 +6,7 @@ mod forge;
 mod node;
 mod queues;
 mod request;
+mod requester;
 mod world;
 
 pub use failure::*;
@@ -13,6 +14,7 @@ pub use forge::*;
 pub use node::*;
 pub use queues::*;
 pub use request::*;
+pub use requester::*;
 pub use world::*;
 
 pub mod reg {
