@@ -7,6 +7,7 @@ use tandem_model::engine::{Action, Illegal, ReadChannel, Room};
 use tandem_model::wire;
 
 use super::channels::Item;
+use super::untimely::Untimely;
 
 /// What differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,8 +79,16 @@ pub enum Difference {
         /// What is wrong with it.
         cause: String,
     },
+    /// An action at a time at which it must not be, or one that never comes.
+    Untimely(Untimely),
     /// The records ended without an end.
     Unfinished,
+}
+
+impl From<Untimely> for Difference {
+    fn from(untimely: Untimely) -> Self {
+        Self::Untimely(untimely)
+    }
 }
 
 impl Difference {
@@ -117,6 +126,7 @@ impl Difference {
             Self::TooEarly { .. } => "host or complete",
             Self::FramesLeft { .. } => "receive",
             Self::Interrupt { .. } => "host",
+            Self::Untimely(untimely) => untimely.room(),
             Self::BadCommit { .. } | Self::Unfinished => "engine",
         };
         room.to_owned()
@@ -174,6 +184,7 @@ impl fmt::Display for Difference {
                 write!(f, "the interrupt line is {is}, it should be {not}")
             }
             Self::BadCommit { bits, cause } => write!(f, "commit record {bits:#030x}: {cause}"),
+            Self::Untimely(untimely) => untimely.fmt(f),
             Self::Unfinished => f.write_str("the run stopped without an end"),
         }
     }
