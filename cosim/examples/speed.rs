@@ -93,7 +93,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let inputs = kept.kept_inputs();
         let mut best = [f64::MAX; 3];
         for _ in 0..5 {
-            let bare = Simulation::new(Build::Fast, SEED, None)?.replay(inputs)?;
+            let bare = Simulation::new(Build::Fast, SEED)?.replay(inputs)?;
             let (_, bench) = run(options.clone(), count, length)?;
             let (_, lockstep) = run(
                 Options {

@@ -13,6 +13,7 @@ mod part;
 mod schema;
 mod setup;
 pub mod step;
+mod traffic;
 pub mod value;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ pub use explain::explain;
 pub use frame::opcode;
 pub use schema::schema;
 pub use setup::Setup;
+pub use traffic::RandomTraffic;
 pub use value::{At, TargetKind};
 
 use object::{Connection, Cq, Memory, Node, Pd, Qp, Region};
@@ -73,6 +75,8 @@ pub struct Head {
     /// Connections.
     #[serde(default)]
     pub connection: Named<Connection>,
+    /// Random traffic, in place of objects and steps.
+    pub traffic: Option<At<RandomTraffic>>,
 }
 
 /// A vector, with the values of one of its cases put in.

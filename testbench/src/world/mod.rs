@@ -15,6 +15,6 @@ mod state;
 
 pub use capture::{Capture, CaptureError};
 pub use memory::{HostMemory, bytes_of};
-pub use network::{Address, Node, Passed, World, WorldError};
+pub use network::{Address, Node, Passed, Scene, World, WorldError};
 pub use register::register;
 pub use run::{Failure, Report, RunOptions, run};

@@ -1,5 +1,6 @@
 //! Nodes and the lossless network between them.
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use tandem_model::hal::{HalError, Target};
@@ -101,6 +102,15 @@ impl Node {
             source: source.into(),
         }
     }
+
+    /// Ends the run on its target.
+    fn finish(&mut self) -> Result<(), WorldError> {
+        let finished = self.nic.hal_mut().finish();
+        finished.map_err(|source| WorldError::Target {
+            node: self.name.clone(),
+            source,
+        })
+    }
 }
 
 /// A frame that passed the network.
@@ -114,10 +124,15 @@ pub struct Passed {
     pub frame: Vec<u8>,
 }
 
+/// Clock of each engine at which to look for what went wrong.
+pub type Scene = BTreeMap<String, u64>;
+
 /// Clocks (or actions) between two looks at the network.
 const QUANTUM: u32 = 64;
 /// Clocks after which something that does not end is an error.
 const MAX_CLOCKS: u64 = 50_000_000;
+/// Clocks in which what is under way should end after a failure.
+const EXAMINE_CLOCKS: u64 = 200_000;
 
 /// Nodes, network, time.
 pub struct World {
@@ -163,6 +178,15 @@ impl World {
         self.frames
     }
 
+    /// Where to look for what went wrong.
+    pub fn scene(&self) -> Scene {
+        let engines = self.nodes.iter().filter_map(|node| {
+            let clock = node.nic.hal().scene()?;
+            Some((node.name.clone(), clock))
+        });
+        engines.collect()
+    }
+
     /// Lets a little time pass everywhere, and moves frames. Returns whether anything happened or is going on.
     ///
     /// # Errors
@@ -187,17 +211,19 @@ impl World {
             return Ok(false);
         };
         let target = node.nic.hal_mut();
-        let outcome = target
-            .advance(self.quantum)
-            .and_then(|busy| Ok((busy, target.take_frames()?, target.now())));
-        let (busy, frames, now) = outcome.map_err(|source| WorldError::Target {
+        let outcome = target.advance(self.quantum);
+        let (frames, now) = (target.take_frames(), target.now());
+        let failed = |source| WorldError::Target {
             node: node.name.clone(),
             source,
-        })?;
+        };
+        let (outcome, frames) = (outcome.map_err(failed), frames.map_err(failed)?);
         let moved = !frames.is_empty();
-        for frame in frames {
-            self.carry(place, now, frame)?;
-        }
+        // Those that came before a failure as well: the last one may be what it is about.
+        let mut frames = frames.into_iter();
+        let carried = frames.try_for_each(|frame| self.carry(place, now, frame));
+        let busy = outcome?;
+        carried?;
         Ok(busy || moved)
     }
 
@@ -243,6 +269,22 @@ impl World {
         Ok(())
     }
 
+    /// Ends the run on all targets after something failed, and says what they have to say about it: a divergence
+    /// that was not found yet is more than its consequence.
+    pub fn examine(&mut self) -> Option<WorldError> {
+        let end = self.clocks + EXAMINE_CLOCKS;
+        loop {
+            match self.pump() {
+                Err(error) => return Some(error),
+                Ok(false) => break,
+                Ok(true) if self.clocks > end => return None,
+                Ok(true) => {}
+            }
+        }
+        let ended = self.nodes.iter_mut().map(Node::finish);
+        ended.filter_map(Result::err).next()
+    }
+
     /// Ends the run on all targets: what is under way must be accounted for.
     ///
     /// # Errors
@@ -252,12 +294,8 @@ impl World {
         self.settle()?;
         let mut sum = Checked::default();
         for node in &mut self.nodes {
-            let target = node.nic.hal_mut();
-            target.finish().map_err(|source| WorldError::Target {
-                node: node.name.clone(),
-                source,
-            })?;
-            let checked = target.checked();
+            node.finish()?;
+            let checked = node.nic.hal().checked();
             sum.clocks += checked.clocks;
             sum.actions += checked.actions;
         }
