@@ -23,7 +23,7 @@ pub struct Options {
     pub wave: Option<Wave>,
     /// Host memory at most, in bytes.
     pub memory: usize,
-    /// Whether to keep all inputs, for [`Simulation::replay`].
+    /// Whether to keep all inputs, for [`RtlTarget::replay`](crate::RtlTarget::replay).
     pub keep_inputs: bool,
     /// What is wrong with the engine's ports, to see it found.
     pub fault: Option<Fault>,

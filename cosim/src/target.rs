@@ -30,6 +30,7 @@ pub struct RtlTarget {
     simulation: Simulation,
     inputs: PortsIn,
     outputs: PortsOut,
+    seed: u64,
     kept: Option<Vec<PortsIn>>,
     wave: Option<Wave>,
     fault: Option<Injector>,
@@ -76,6 +77,7 @@ impl RtlTarget {
                 ..PortsIn::default()
             },
             outputs: PortsOut::default(),
+            seed: options.seed,
             kept: options.keep_inputs.then(Vec::new),
             wave: options.wave,
             fault: options.fault.map(Injector::new),
@@ -117,6 +119,14 @@ impl RtlTarget {
     /// All inputs so far, if they are kept.
     pub fn kept_inputs(&self) -> &[PortsIn] {
         self.kept.as_deref().unwrap_or_default()
+    }
+
+    /// Clocks another, bare engine with the kept inputs, in a loop of C++ without a bench.
+    pub fn replay(&self) -> Result<(), HalError> {
+        let stopped = |error: SimulationError| HalError::Stopped(error.to_string());
+        let mut bare = Simulation::new(Build::Fast, self.seed).map_err(stopped)?;
+        let outcome = bare.replay(self.kept_inputs());
+        outcome.map_err(|error| stopped(error.into()))
     }
 
     /// The node's memory.

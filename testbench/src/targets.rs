@@ -63,6 +63,8 @@ pub struct TargetOptions {
     pub ideal_buses: bool,
     /// What is wrong with the engine.
     pub inject: Option<Inject>,
+    /// Whether the engine's inputs are kept, for [`AnyTarget::replay`].
+    pub keep_inputs: bool,
 }
 
 /// What a run on a target checked.
@@ -132,6 +134,7 @@ fn open_rtl(node: &str, seed: u64, options: &TargetOptions) -> Result<Inner, Hal
         lockstep: !options.unchecked,
         build,
         wave,
+        keep_inputs: options.keep_inputs,
         fault: options.inject.map(|inject| match inject {
             Inject::Frame => Fault::FrameBit { beat: BEAT },
             Inject::Burst => Fault::FixedBurst,
@@ -173,6 +176,18 @@ impl AnyTarget {
                 clocks: target.now(),
                 actions: target.summary().map_or(0, |summary| summary.actions),
             },
+        }
+    }
+
+    /// Clocks a bare engine with the inputs that were kept, without a bench. A model has none.
+    ///
+    /// # Errors
+    /// What stopped it.
+    pub fn replay(&self) -> Result<(), HalError> {
+        match &self.inner {
+            Inner::Model(_) => Ok(()),
+            #[cfg(feature = "rtl")]
+            Inner::Rtl(target) => target.replay(),
         }
     }
 
