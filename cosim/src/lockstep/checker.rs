@@ -11,6 +11,7 @@ use super::divergence::{Difference, Divergence, History};
 use super::placement::Placement;
 use super::service::Service;
 use super::timing::{Moment, Timing};
+use super::undone::undone;
 use super::untimely::Untimely;
 use super::world::{Glance, Recorded, World};
 use super::{Record, Standing};
@@ -316,6 +317,10 @@ impl Checker {
         if !self.world.frames_in.is_empty() {
             let left = self.world.frames_in.len();
             return Err(self.diverge(None, Difference::FramesLeft { left }));
+        }
+        let actions = undone(&self.engine);
+        if !actions.is_empty() {
+            return Err(self.diverge(None, Difference::Undone { actions }));
         }
         if self.engine.interrupt() != interrupt {
             return Err(self.diverge(

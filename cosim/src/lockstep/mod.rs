@@ -12,7 +12,9 @@ mod divergence;
 mod pace;
 mod placement;
 mod service;
+mod suspect;
 mod timing;
+mod undone;
 mod untimely;
 mod world;
 

@@ -19,6 +19,6 @@ mod state;
 pub use capture::{Capture, CaptureError};
 pub use memory::{HostMemory, bytes_of};
 pub use node::{Address, Node, Passed, WorldError};
-pub use nodes::{Activity, World};
+pub use nodes::{Activity, Scene, World};
 pub use register::register;
 pub use run::{Failure, Report, RunOptions, run};

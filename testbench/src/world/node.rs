@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use tandem_model::hal::HalError;
+use tandem_model::hal::{HalError, Target};
 use tandem_model::ndk::{AdapterConfig, NdkError, Notification, Provider};
 use tandem_model::wire::MacAddr;
 use thiserror::Error;
@@ -100,6 +100,15 @@ impl Node {
             node: self.name.clone(),
             source: source.into(),
         }
+    }
+
+    /// Ends the run on its target.
+    pub(super) fn finish(&mut self) -> Result<(), WorldError> {
+        let finished = self.nic.hal_mut().finish();
+        finished.map_err(|source| WorldError::Target {
+            node: self.name.clone(),
+            source,
+        })
     }
 }
 
