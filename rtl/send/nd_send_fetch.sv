@@ -118,7 +118,8 @@ module nd_send_fetch
   assign rsp_done_row = row_of(fetch_rsp_valid && fetch_rsp.last, qp_t'(rsp_row));
   assign emptied_row  = row_of(emptied_valid, emptied_qp);
   assign drop_row     = row_of(drop_valid, drop_qp);
-  assign issue        = state_q == Compute && producer_q != next_q && !gone_q && !mine && !crowded_q;
+  assign issue        = state_q == Compute && producer_q != next_q && !gone_q && !mine
+                        && !crowded_q;
   assign drop_ready   = !issue;
 
   always_comb begin
