@@ -191,8 +191,7 @@ module nd_send_fetch
   // Cleared when nothing of the queue pair is under way.
   assign clear      = clear_valid && clear_seen_q && !cleared_q && !issue
                       && !(mine && state_q != Pick)
-                      && used_q[row_t'(clear_qp)] == full_q[row_t'(clear_qp)]
-                      && late_q[row_t'(clear_qp)] == '0 && !drop_valid;
+                      && used_q[row_t'(clear_qp)] == full_q[row_t'(clear_qp)] && !drop_valid;
   assign cleared_d  = clear_valid && (cleared_q || clear);
   assign clear_done = cleared_q;
 
