@@ -33,7 +33,7 @@ pub enum Action {
 
 /// Behind how many later frames of its direction a frame comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number of frames, or { up_to = 3 }")]
 pub enum Reorder {
     /// So many.
     By(u32),
@@ -47,10 +47,10 @@ pub enum Reorder {
 
 /// Which bit is turned over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(untagged, expecting = "expected \"random\", or { byte = 60, bit = 3 }")]
 pub enum Corruption {
     /// Any one.
-    Random,
+    Any(Anywhere),
     /// This one.
     At {
         /// Byte of the frame; negative numbers count from its end.
@@ -59,6 +59,14 @@ pub enum Corruption {
         #[serde(default)]
         bit: u8,
     },
+}
+
+/// The word for any bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Anywhere {
+    /// A random one of the frame.
+    Random,
 }
 
 /// How much later a frame comes.
@@ -86,11 +94,14 @@ impl Reorder {
 }
 
 impl Corruption {
+    /// Any bit.
+    pub const RANDOM: Self = Self::Any(Anywhere::Random);
+
     /// Turns the bit over; where it is, in words. A place outside the frame is none.
     pub fn apply(self, rng: &mut ChaCha8Rng, frame: &mut [u8]) -> Option<String> {
         let length = frame.len();
         let (byte, bit) = match self {
-            Self::Random => {
+            Self::Any(Anywhere::Random) => {
                 let place = below(rng, 8 * length as u64);
                 ((place / 8) as usize, (place % 8) as u8)
             }
@@ -132,7 +143,9 @@ impl fmt::Display for Action {
                 write!(f, "comes after one to {up_to} later ones")
             }
             Self::Hold => f.write_str("is held"),
-            Self::Corrupt(Corruption::Random) => f.write_str("gets a random bit turned over"),
+            Self::Corrupt(Corruption::Any(Anywhere::Random)) => {
+                f.write_str("gets a random bit turned over")
+            }
             Self::Corrupt(Corruption::At { byte, bit }) => {
                 write!(f, "gets bit {bit} of byte {byte} turned over")
             }
@@ -179,7 +192,7 @@ mod tests {
         let (mut rng, mut seen) = (rng(), [0u8; 3]);
         for _ in 0..1000 {
             let mut frame = [0; 3];
-            Corruption::Random.apply(&mut rng, &mut frame);
+            Corruption::RANDOM.apply(&mut rng, &mut frame);
             assert_eq!(frame.iter().map(|byte| byte.count_ones()).sum::<u32>(), 1);
             for (seen, byte) in seen.iter_mut().zip(frame) {
                 *seen |= byte;

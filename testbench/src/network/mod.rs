@@ -16,7 +16,7 @@ mod rule;
 #[cfg(test)]
 mod tests;
 
-pub use action::{Action, Corruption, Delay, Reorder};
+pub use action::{Action, Anywhere, Corruption, Delay, Reorder};
 pub use alter::{Alteration, RawBytes};
 pub use facts::{Facts, PsnRange, Selection};
 pub use rule::{Rule, Throttle, What, When, Window};

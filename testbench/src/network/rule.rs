@@ -147,7 +147,10 @@ impl Running {
                     return None;
                 }
                 self.seen += 1;
-                let count = self.seen.checked_sub(when.after).filter(|count| *count > 0)?;
+                let count = self
+                    .seen
+                    .checked_sub(when.after)
+                    .filter(|count| *count > 0)?;
                 let fits = (when.nth.is_empty() || when.nth.contains(&count))
                     && when
                         .every

@@ -192,7 +192,7 @@ fn the_same_seed_makes_the_same_network_and_another_one_another() {
         let mut network = Network::new(2, seed);
         for action in [
             Action::Drop,
-            Action::Corrupt(Corruption::Random),
+            Action::Corrupt(Corruption::RANDOM),
             Action::Reorder(Reorder::UpTo { up_to: 4 }),
         ] {
             network.add(&Rule {
