@@ -1,6 +1,7 @@
 //! The Tandem bench: vectors, the world that runs them, random traffic, measurements and reports.
 
 pub mod measure;
+pub mod network;
 pub mod plan;
 pub mod targets;
 pub mod traffic;

@@ -48,6 +48,7 @@ pub struct Checked {
 pub struct AnyTarget {
     inner: Inner,
     kind: TargetKind,
+    paused: bool,
 }
 
 enum Inner {
@@ -73,7 +74,11 @@ pub fn open(kind: TargetKind, node: &str, options: &TargetOptions) -> Result<Any
         }
         TargetKind::Rtl => open_rtl(node, seed, options)?,
     };
-    Ok(AnyTarget { inner, kind })
+    Ok(AnyTarget {
+        inner,
+        kind,
+        paused: false,
+    })
 }
 
 #[cfg(feature = "rtl")]
@@ -138,6 +143,19 @@ impl AnyTarget {
                 actions: target.summary().map_or(0, |summary| summary.actions),
             },
         }
+    }
+
+    /// Whether the network takes nothing that it sends. No timer counts the time.
+    pub fn pause(&mut self, paused: bool) {
+        self.paused = paused;
+    }
+
+    /// Whether a timer runs: something will happen, although nothing goes on.
+    ///
+    /// # Errors
+    /// If the target has stopped.
+    pub fn timer_runs(&mut self) -> Result<bool, HalError> {
+        Ok(false)
     }
 
     fn get(&self) -> &dyn Target {

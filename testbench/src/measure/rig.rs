@@ -173,7 +173,7 @@ impl Rig {
         let mut left = [of_a, of_b];
         let mut results = vec![NdkResultEx::default(); 64];
         while left.iter().any(|left| *left > 0) {
-            let busy = self.world.pump()?;
+            let busy = self.world.pump()?.is_any();
             let before = left;
             for ((node, end), left) in self.world.nodes.iter_mut().zip(&self.ends).zip(&mut left) {
                 let taken = node.nic.get_cq_results_ex(end.cq, &mut results);

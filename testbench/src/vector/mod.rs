@@ -8,6 +8,7 @@ mod check;
 mod error;
 mod explain;
 mod frame;
+pub mod impairment;
 pub mod object;
 mod part;
 mod schema;
@@ -29,6 +30,7 @@ pub use schema::schema;
 pub use setup::Setup;
 pub use value::{At, TargetKind};
 
+use impairment::Impairment;
 use object::{Connection, Cq, Memory, Node, Pd, Qp, Region};
 use step::Step;
 
@@ -73,6 +75,9 @@ pub struct Head {
     /// Connections.
     #[serde(default)]
     pub connection: Named<Connection>,
+    /// Impairments of the network, from the start.
+    #[serde(default)]
+    pub network: Vec<At<Impairment>>,
 }
 
 /// A vector, with the values of one of its cases put in.

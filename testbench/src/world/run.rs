@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use tandem_model::ndk::{ArmType, Notification, NtStatus, Object};
 
 use super::state::{Result as StepResult, State, StepError};
-use super::{build, bytes_of, expect, frames, oid, post, results};
+use super::{build, bytes_of, connect, expect, frames, impair, oid, post, results};
 use crate::targets::{Checked, Choice, TargetOptions};
 use crate::vector::step::{Arm, CloseQp, Fill, Step, TryQp, Wait};
 use crate::vector::{Fault, TargetKind, Vector};
@@ -119,9 +119,10 @@ fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
         Step::Register(s) => build::register(state, vector, &s.register, s.returns.0),
         Step::Deregister(s) => build::deregister(state, &s.deregister, s.returns.0),
         Step::Connect(s) => match vector.head.connection.get(s.connect.value()) {
-            Some(connection) => build::connect(state, connection),
+            Some(connection) => connect::connect(state, connection),
             None => Err(StepError::new("no such connection")),
         },
+        Step::CreateQp(s) => build::create_qp(state, vector, &s.create_qp),
         Step::TryQp(s) => try_qp(state, vector, s),
         Step::CloseQp(s) => close_qp(state, s),
         Step::Oid(s) => oid::request(state, s),
@@ -132,6 +133,8 @@ fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
             Ok(())
         }
         Step::Fill(s) => fill(state, s),
+        Step::Network(s) => impair::change(state, &s.network),
+        Step::Inject(s) => impair::inject(state, s),
         Step::Wait(s) => wait(state, s.wait),
         Step::ExpectResults(s) => results::results(state, s),
         Step::ExpectNoResults(s) => results::no_results(state, &s.expect_no_results),
@@ -144,6 +147,7 @@ fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
             expect::qp_error(state, &s.expect_qp_error, s.status.map(|status| status.0))
         }
         Step::ExpectFrames(s) => frames::frames(state, s),
+        Step::ExpectSent(s) => frames::sent(state, s),
         Step::ExpectOrder(s) => frames::order(state, s),
         Step::ExpectRegisters(s) => frames::registers(state, s),
         Step::Send(_)

@@ -1,4 +1,4 @@
-//! Nodes and the lossless network between them.
+//! Nodes, and time that passes on them and on the network between them.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -8,6 +8,7 @@ use tandem_model::wire::MacAddr;
 use thiserror::Error;
 
 use super::{Capture, CaptureError};
+use crate::network::Network;
 use crate::targets::{AnyTarget, Checked};
 
 /// Why a world stands still.
@@ -103,7 +104,7 @@ impl Node {
     }
 }
 
-/// A frame that passed the network.
+/// A frame that a node sent, whatever became of it.
 #[derive(Clone, Debug)]
 pub struct Passed {
     /// Place of the node that sent it.
@@ -112,6 +113,29 @@ pub struct Passed {
     pub clock: u64,
     /// The frame, without FCS.
     pub frame: Vec<u8>,
+}
+
+/// What goes on in a world.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// A node does something.
+    pub nodes: bool,
+    /// A frame is on its way.
+    pub network: bool,
+    /// A timer runs on a node: something will happen.
+    pub timers: bool,
+}
+
+impl Activity {
+    /// Whether anything goes on, or will.
+    pub fn is_any(self) -> bool {
+        self.is_moving() || self.timers
+    }
+
+    /// Whether anything goes on.
+    pub fn is_moving(self) -> bool {
+        self.nodes || self.network
+    }
 }
 
 /// Clocks (or actions) between two looks at the network.
@@ -123,8 +147,9 @@ const MAX_CLOCKS: u64 = 50_000_000;
 pub struct World {
     /// The nodes.
     pub nodes: Vec<Node>,
-    /// Frames that have passed, oldest first; kept only if `keep` was asked for.
+    /// Frames that were sent, oldest first; kept only if `keep` was asked for.
     pub passed: Vec<Passed>,
+    network: Network,
     keep: bool,
     capture: Option<Capture>,
     clocks: u64,
@@ -136,6 +161,7 @@ impl World {
     /// Joins nodes. With `keep` the frames are remembered.
     pub fn new(nodes: Vec<Node>, keep: bool, capture: Option<Capture>) -> Self {
         Self {
+            network: Network::new(nodes.len(), 0),
             nodes,
             passed: Vec::new(),
             keep,
@@ -144,6 +170,18 @@ impl World {
             frames: 0,
             quantum: QUANTUM,
         }
+    }
+
+    /// Another seed of what the network does by chance.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.network = Network::new(self.nodes.len(), seed);
+        self
+    }
+
+    /// The network, to impair it.
+    pub fn network(&mut self) -> &mut Network {
+        &mut self.network
     }
 
     /// Other clocks between two looks at the network.
@@ -163,63 +201,71 @@ impl World {
         self.frames
     }
 
-    /// Lets a little time pass everywhere, and moves frames. Returns whether anything happened or is going on.
+    /// Lets a little time pass everywhere, and moves frames.
     ///
     /// # Errors
     /// What stopped a node.
-    pub fn pump(&mut self) -> Result<bool, WorldError> {
-        let mut busy = false;
+    pub fn pump(&mut self) -> Result<Activity, WorldError> {
+        let mut activity = Activity::default();
         for place in 0..self.nodes.len() {
-            busy |= self.advance(place)?;
+            self.advance(place, &mut activity)?;
         }
         self.clocks += u64::from(self.quantum);
+        self.deliver()?;
+        activity.network = self.network.is_moving();
+        if !activity.is_moving() && self.network.let_go(self.clocks) {
+            // What waits for later frames has waited long enough.
+            activity.network = true;
+        }
         for node in &mut self.nodes {
             match node.nic.poll_events() {
                 Ok(notifications) => node.notifications.extend(notifications),
                 Err(error) => return Err(node.error(error)),
             }
         }
-        Ok(busy)
+        Ok(activity)
     }
 
-    fn advance(&mut self, place: usize) -> Result<bool, WorldError> {
+    fn advance(&mut self, place: usize, activity: &mut Activity) -> Result<(), WorldError> {
+        let paused = self.network.pauses(place, self.clocks);
         let Some(node) = self.nodes.get_mut(place) else {
-            return Ok(false);
+            return Ok(());
         };
         let target = node.nic.hal_mut();
+        target.pause(paused);
         let outcome = target
             .advance(self.quantum)
-            .and_then(|busy| Ok((busy, target.take_frames()?, target.now())));
-        let (busy, frames, now) = outcome.map_err(|source| WorldError::Target {
+            .and_then(|busy| Ok((busy, target.take_frames()?, target.timer_runs()?)));
+        let now = target.now();
+        let (busy, frames, timer) = outcome.map_err(|source| WorldError::Target {
             node: node.name.clone(),
             source,
         })?;
-        let moved = !frames.is_empty();
+        activity.nodes |= busy || !frames.is_empty();
+        activity.timers |= timer;
         for frame in frames {
             self.carry(place, now, frame)?;
         }
-        Ok(busy || moved)
+        Ok(())
     }
 
+    /// A node has sent a frame.
     fn carry(&mut self, from: usize, now: u64, frame: Vec<u8>) -> Result<(), WorldError> {
         self.frames += 1;
-        if let Some(capture) = &mut self.capture {
-            capture.frame(from, now, &frame)?;
-        }
         let mac = frame.first_chunk::<6>().copied().unwrap_or_default();
-        match self.nodes.iter_mut().find(|node| node.address.mac == mac) {
-            Some(node) => {
-                let sent = node.nic.hal_mut().send_frame(&frame);
-                sent.map_err(|source| WorldError::Target {
-                    node: node.name.clone(),
-                    source,
-                })?;
-            }
-            None => {
-                let node = self.nodes.get(from).map_or("", |node| &node.name).into();
-                let mac = MacAddr(mac);
-                return Err(WorldError::Unroutable { node, mac });
-            }
+        let Some(to) = self.nodes.iter().position(|node| node.address.mac == mac) else {
+            let node = self.nodes.get(from).map_or("", |node| &node.name).into();
+            let mac = MacAddr(mac);
+            return Err(WorldError::Unroutable { node, mac });
+        };
+        let mut notes = Vec::new();
+        if self.network.is_clear() {
+            self.hand_over(to, &frame)?;
+        } else {
+            notes = self.network.offer(from, to, self.clocks, frame.clone());
+        }
+        if let Some(capture) = &mut self.capture {
+            capture.sent(from, now, &frame, &notes)?;
         }
         if self.keep {
             let clock = now;
@@ -228,13 +274,64 @@ impl World {
         Ok(())
     }
 
-    /// Pumps until nothing happens any more.
+    /// Hands over what has arrived by now.
+    fn deliver(&mut self) -> Result<(), WorldError> {
+        for arrival in self.network.arrivals(self.clocks) {
+            self.hand_over(arrival.to, &arrival.bytes)?;
+            if let Some(capture) = &mut self.capture
+                && !arrival.notes.is_empty()
+                && let Some(node) = self.nodes.get(arrival.to)
+            {
+                let now = node.nic.hal().now();
+                capture.arrived(now, &node.name, &arrival.bytes, &arrival.notes)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn hand_over(&mut self, to: usize, frame: &[u8]) -> Result<(), WorldError> {
+        let Some(node) = self.nodes.get_mut(to) else {
+            return Ok(());
+        };
+        let sent = node.nic.hal_mut().send_frame(frame);
+        sent.map_err(|source| WorldError::Target {
+            node: node.name.clone(),
+            source,
+        })
+    }
+
+    /// A frame that no node sent arrives.
+    ///
+    /// # Errors
+    /// What stopped the node.
+    pub fn inject(&mut self, to: usize, frame: &[u8]) -> Result<(), WorldError> {
+        self.hand_over(to, frame)?;
+        if let (Some(capture), Some(node)) = (&mut self.capture, self.nodes.get(to)) {
+            let now = node.nic.hal().now();
+            capture.arrived(now, &node.name, frame, &["sent by nobody".into()])?;
+        }
+        Ok(())
+    }
+
+    /// Pumps until nothing happens any more, and nothing will: no frame is on its way, no timer runs.
     ///
     /// # Errors
     /// What stopped a node, or that it never ends.
     pub fn settle(&mut self) -> Result<(), WorldError> {
+        self.pump_while(Activity::is_any)
+    }
+
+    /// Pumps until the nodes have done what they could do at once; timers and frames on their way may be left.
+    ///
+    /// # Errors
+    /// What stopped a node, or that it never ends.
+    pub fn quiet(&mut self) -> Result<(), WorldError> {
+        self.pump_while(|activity| activity.nodes)
+    }
+
+    fn pump_while(&mut self, going_on: impl Fn(Activity) -> bool) -> Result<(), WorldError> {
         let start = self.clocks;
-        while self.pump()? {
+        while going_on(self.pump()?) {
             if self.clocks - start > MAX_CLOCKS {
                 let clocks = self.clocks - start;
                 return Err(WorldError::Busy { clocks });
