@@ -14,6 +14,7 @@ mod part;
 mod schema;
 mod setup;
 pub mod step;
+mod traffic;
 pub mod value;
 
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ pub use explain::explain;
 pub use frame::opcode;
 pub use schema::schema;
 pub use setup::Setup;
+pub use traffic::RandomTraffic;
 pub use value::{At, TargetKind};
 
 use impairment::Impairment;
@@ -78,6 +80,8 @@ pub struct Head {
     /// Impairments of the network, from the start.
     #[serde(default)]
     pub network: Vec<At<Impairment>>,
+    /// Random traffic, in place of objects and steps.
+    pub traffic: Option<At<RandomTraffic>>,
 }
 
 /// A vector, with the values of one of its cases put in.

@@ -128,12 +128,7 @@ impl State {
 }
 
 fn open(place: usize, name: &str, node: &object::Node, options: &RunOptions) -> Result<Node> {
-    let kind = options
-        .node_targets
-        .get(name)
-        .copied()
-        .or(node.target)
-        .unwrap_or(options.target);
+    let kind = options.kind(name, node.target);
     let address = Address::of(place);
     let mut config = address.adapter();
     if let Some(version) = &node.version {

@@ -17,6 +17,6 @@ mod state;
 
 pub use capture::{Capture, CaptureError};
 pub use memory::{HostMemory, bytes_of};
-pub use nodes::{Activity, Address, Node, Passed, World, WorldError};
+pub use nodes::{Activity, Address, Node, Passed, Scene, World, WorldError};
 pub use register::register;
 pub use run::{Failure, Report, RunOptions, run};

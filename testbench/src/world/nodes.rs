@@ -1,5 +1,6 @@
 //! Nodes, and time that passes on them and on the network between them.
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use tandem_model::hal::{HalError, Target};
@@ -102,6 +103,15 @@ impl Node {
             source: source.into(),
         }
     }
+
+    /// Ends the run on its target.
+    fn finish(&mut self) -> Result<(), WorldError> {
+        let finished = self.nic.hal_mut().finish();
+        finished.map_err(|source| WorldError::Target {
+            node: self.name.clone(),
+            source,
+        })
+    }
 }
 
 /// A frame that a node sent, whatever became of it.
@@ -137,11 +147,15 @@ impl Activity {
         self.nodes || self.network
     }
 }
+/// Clock of each engine at which to look for what went wrong.
+pub type Scene = BTreeMap<String, u64>;
 
 /// Clocks (or actions) between two looks at the network.
 const QUANTUM: u32 = 64;
 /// Clocks after which something that does not end is an error.
 const MAX_CLOCKS: u64 = 50_000_000;
+/// Clocks in which what is under way should end after a failure.
+const EXAMINE_CLOCKS: u64 = 200_000;
 
 /// Nodes, network, time.
 pub struct World {
@@ -201,6 +215,15 @@ impl World {
         self.frames
     }
 
+    /// Where to look for what went wrong.
+    pub fn scene(&self) -> Scene {
+        let engines = self.nodes.iter().filter_map(|node| {
+            let clock = node.nic.hal().scene()?;
+            Some((node.name.clone(), clock))
+        });
+        engines.collect()
+    }
+
     /// Lets a little time pass everywhere, and moves frames.
     ///
     /// # Errors
@@ -233,20 +256,22 @@ impl World {
         };
         let target = node.nic.hal_mut();
         target.pause(paused);
-        let outcome = target
-            .advance(self.quantum)
-            .and_then(|busy| Ok((busy, target.take_frames()?, target.timer_runs()?)));
-        let now = target.now();
-        let (busy, frames, timer) = outcome.map_err(|source| WorldError::Target {
+        let outcome = target.advance(self.quantum);
+        let (frames, now) = (target.take_frames(), target.now());
+        let timer = target.timer_runs();
+        let failed = |source| WorldError::Target {
             node: node.name.clone(),
             source,
-        })?;
-        activity.nodes |= busy || !frames.is_empty();
-        activity.timers |= timer;
-        for frame in frames {
-            self.carry(place, now, frame)?;
-        }
-        Ok(())
+        };
+        let (outcome, frames) = (outcome.map_err(failed), frames.map_err(failed)?);
+        let timer = timer.map_err(failed);
+        activity.nodes |= !frames.is_empty();
+        // Those that came before a failure as well: the last one may be what it is about.
+        let mut frames = frames.into_iter();
+        let carried = frames.try_for_each(|frame| self.carry(place, now, frame));
+        activity.nodes |= outcome?;
+        activity.timers |= timer?;
+        carried
     }
 
     /// A node has sent a frame.
@@ -340,6 +365,22 @@ impl World {
         Ok(())
     }
 
+    /// Ends the run on all targets after something failed, and says what they have to say about it: a divergence
+    /// that was not found yet is more than its consequence.
+    pub fn examine(&mut self) -> Option<WorldError> {
+        let end = self.clocks + EXAMINE_CLOCKS;
+        loop {
+            match self.pump() {
+                Err(error) => return Some(error),
+                Ok(activity) if !activity.is_moving() => break,
+                Ok(_) if self.clocks > end => return None,
+                Ok(_) => {}
+            }
+        }
+        let ended = self.nodes.iter_mut().map(Node::finish);
+        ended.filter_map(Result::err).next()
+    }
+
     /// Ends the run on all targets: what is under way must be accounted for.
     ///
     /// # Errors
@@ -349,12 +390,8 @@ impl World {
         self.settle()?;
         let mut sum = Checked::default();
         for node in &mut self.nodes {
-            let target = node.nic.hal_mut();
-            target.finish().map_err(|source| WorldError::Target {
-                node: node.name.clone(),
-                source,
-            })?;
-            let checked = target.checked();
+            node.finish()?;
+            let checked = node.nic.hal().checked();
             sum.clocks += checked.clocks;
             sum.actions += checked.actions;
         }

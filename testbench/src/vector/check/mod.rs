@@ -35,6 +35,9 @@ pub fn check(vector: &Vector) -> Result {
             return Err(Fault::new(id.span(), message));
         }
     }
+    if let Some(traffic) = &head.traffic {
+        return super::traffic::check(vector, traffic);
+    }
     if head.node.is_empty() {
         return Err(
             Fault::new(head.name.span(), "a vector needs at least one node").help("as `[node.a]`"),

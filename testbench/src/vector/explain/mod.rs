@@ -32,6 +32,13 @@ pub fn explain(vector: &Vector) -> String {
 
 fn objects(vector: &Vector, text: &mut String) -> std::fmt::Result {
     let head = &vector.head;
+    if let Some(traffic) = &head.traffic {
+        return writeln!(
+            text,
+            "\nRandom traffic between nodes a and b: {} requests on {} connections, up to {} bytes.",
+            traffic.requests, traffic.queue_pairs, traffic.max_size
+        );
+    }
     let nodes: Vec<&str> = head.node.keys().map(String::as_str).collect();
     writeln!(text, "\nNodes: {}.", nodes.join(", "))?;
     for (name, memory) in &head.memory {
