@@ -66,12 +66,19 @@ pub trait Target: Hal {
     /// The frames that the adapter has sent since the last call, oldest first.
     fn take_frames(&mut self) -> Result<Vec<Vec<u8>>, HalError>;
 
-    /// Lets time pass: up to `steps` clocks (or actions, for the model). Returns whether anything
-    /// happened or is still going on; `false` means idle.
+    /// Lets time pass: `steps` clocks. Returns whether anything happened or is still going on; `false`
+    /// means idle: nothing will happen before a frame or a register write comes, or the next deadline.
     fn advance(&mut self, steps: u32) -> Result<bool, HalError>;
 
-    /// Clocks (or actions) so far.
+    /// Clocks so far; how fast a target's own clock runs is its affair.
     fn now(&self) -> u64;
+
+    /// While idle: the clock, as [`Target::now`] counts, at which the target will do something by itself
+    /// (a timer ends); `None` if never, or if it is not known. A target never skips time by itself:
+    /// a world in which all targets are idle may let them all pass the clocks to the first deadline at once.
+    fn next_deadline(&self) -> Option<u64> {
+        None
+    }
 
     /// Ends the run: everything still under way must be accounted for, else an error says what is not.
     fn finish(&mut self) -> Result<(), HalError>;

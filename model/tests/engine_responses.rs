@@ -1,4 +1,4 @@
-//! One requester against responses made by hand.
+//! One requester without retries against responses made by hand: each loss is a failure.
 
 mod engine_support;
 
@@ -7,18 +7,15 @@ use tandem_model::abi::{CommitKind, DropCause, QpState, RxResult, Status};
 use tandem_model::engine::Action;
 use tandem_model::hal::Target;
 use tandem_model::target::Scheduler;
-use tandem_model::wire::{
-    Aeth, Bth, Eth, Ext, Frame, Ip, Ipv4, MacAddr, Msn, Opcode, Psn, Qpn, Syndrome,
-};
-
-/// PSN of node a's first request.
-const PSN: u32 = 0x100;
+use tandem_model::wire::Opcode;
 
 /// Node a has sent, in this order: a write of 600 bytes (PSN 0 to 2), a read of 600 (3 to 5), a read of
 /// 0 (6), a send of 1 (7).
 fn world(reads: bool) -> (World, Region) {
     let options = QpOptions {
         mtu: 1,
+        retry_cnt: 0,
+        rnr_retry: 0,
         ..QpOptions::default()
     };
     let mut w = World::connected(Scheduler::Fair, options);
@@ -35,29 +32,7 @@ fn world(reads: bool) -> (World, Region) {
 }
 
 fn response(opcode: Opcode, psn: u32, syndrome: u8, payload: &[u8]) -> Vec<u8> {
-    let eth = Eth {
-        dst: MacAddr([2, 0, 0, 0, 0, 1]),
-        src: MacAddr([2, 0, 0, 0, 0, 2]),
-        vlan: None,
-    };
-    let ip = Ip::V4(Ipv4::new([192, 0, 2, 2].into(), [192, 0, 2, 1].into()));
-    let bth = Bth {
-        pad: Bth::pad_for(payload.len()),
-        ..Bth::new(opcode, Qpn::new(QA), Psn::new(PSN + psn))
-    };
-    let ext = if opcode == Opcode::ReadResponseMiddle {
-        Ext::None
-    } else {
-        Ext::Aeth(Aeth {
-            syndrome: Syndrome::decode(syndrome),
-            msn: Msn::ZERO,
-        })
-    };
-    Frame {
-        payload,
-        ..Frame::new(eth, ip, 0xC000, bth, ext)
-    }
-    .to_vec()
+    engine_support::response(opcode, PSN + psn, syndrome, payload)
 }
 
 fn ack(psn: u32) -> Vec<u8> {

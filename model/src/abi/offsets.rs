@@ -1,4 +1,5 @@
-//! Byte offsets of the registers, as engine and provider use them, from the generated accessors.
+//! Byte offsets of the registers, as engine and provider use them, from the generated accessors where
+//! these have them.
 
 use super::regs;
 
@@ -14,6 +15,9 @@ pub(crate) const INTERRUPT: u32 = regs::Interrupt::OFFSET;
 pub(crate) const MAC_LO: u32 = regs::MacLo::OFFSET;
 pub(crate) const MAC_HI: u32 = regs::MacHi::OFFSET;
 pub(crate) const IPV4: u32 = regs::Ipv4::OFFSET;
+pub(crate) const TIME_UNIT: u32 = 0x034;
+pub(crate) const RNR_UNIT: u32 = 0x038;
+pub(crate) const CNP_INTERVAL: u32 = 0x03C;
 pub(crate) const IPV6: u32 = regs::Ipv60::OFFSET;
 pub(crate) const IPV6_LAST: u32 = regs::Ipv63::OFFSET;
 pub(crate) const CTX_INDEX: u32 = regs::CtxIndex::OFFSET;
@@ -34,6 +38,20 @@ pub(crate) const RX_OCTETS: u32 = regs::RxOctetsLo::OFFSET;
 pub(crate) const RX_OCTETS_HI: u32 = regs::RxOctetsHi::OFFSET;
 pub(crate) const TX_OCTETS: u32 = regs::TxOctetsLo::OFFSET;
 pub(crate) const TX_OCTETS_HI: u32 = regs::TxOctetsHi::OFFSET;
+pub(crate) const GO_BACKS: u32 = 0x298;
+pub(crate) const TIMEOUTS: u32 = 0x29C;
+pub(crate) const RNR_WAITS: u32 = 0x2A0;
+pub(crate) const DUPLICATES: u32 = 0x2A4;
+pub(crate) const NAKS_OUT: u32 = 0x2A8;
+pub(crate) const CNP_IN: u32 = 0x2AC;
+pub(crate) const CNP_OUT: u32 = 0x2B0;
+
+/// Clocks of 4.096 µs at 62.5 MHz: TIME_UNIT after reset.
+pub(crate) const TIME_UNIT_RESET: u16 = 256;
+/// Clocks of 10 µs at 62.5 MHz: RNR_UNIT after reset.
+pub(crate) const RNR_UNIT_RESET: u16 = 625;
+/// Clocks of 50 µs at 62.5 MHz: CNP_INTERVAL after reset.
+pub(crate) const CNP_INTERVAL_RESET: u32 = 3125;
 
 /// Value of ID.
 pub(crate) const ID_VALUE: u32 = regs::Id::RESET.0;

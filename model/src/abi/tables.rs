@@ -206,9 +206,21 @@ pub static QP_CONTEXT: Layout = Layout {
             48,
             "peer's MAC address, first octet in the lowest byte",
         ),
-        f("timeout", 5, "local ACK timeout: 4.096 µs × 2^timeout; 0: none"),
-        f("retry_cnt", 3, "go-backs without progress before the request fails"),
-        f("rnr_retry", 3, "waits after RNR without progress before the request fails; 7: endless"),
+        f(
+            "timeout",
+            5,
+            "local ACK timeout: 4.096 µs × 2^timeout; 0: none",
+        ),
+        f(
+            "retry_cnt",
+            3,
+            "go-backs without progress before the request fails",
+        ),
+        f(
+            "rnr_retry",
+            3,
+            "waits after RNR without progress before the request fails; 7: endless",
+        ),
         f("min_rnr_timer", 5, "timer code sent in RNR NAKs"),
         f(
             "remote_ip",

@@ -38,12 +38,22 @@ pub(crate) struct QpContext {
     pub sq_base: u64,
     pub rq_base: u64,
     pub remote_mac: MacAddr,
+    /// Local ACK timeout code; 0 for none.
+    pub timeout: u8,
+    /// Go-backs without progress before a request fails.
+    pub retry_cnt: u8,
+    /// Waits without progress before a request fails; [`QpContext::ENDLESS`] for any number.
+    pub rnr_retry: u8,
+    /// Timer code of the RNR NAKs that are sent.
     pub min_rnr_timer: u8,
     /// IPv4 as `::ffff:a.b.c.d`.
     pub remote_ip: [u8; 16],
 }
 
 impl QpContext {
+    /// The rnr_retry that never ends (WIRE-RNR-8).
+    pub const ENDLESS: u8 = 7;
+
     pub fn parse(e: &[u8]) -> Self {
         let ip = field!(QP_CONTEXT, remote_ip);
         let mut remote_ip = [0; 16];
@@ -79,6 +89,9 @@ impl QpContext {
             sq_base: field!(QP_CONTEXT, sq_base).get(e),
             rq_base: field!(QP_CONTEXT, rq_base).get(e),
             remote_mac: MacAddr([m0, m1, m2, m3, m4, m5]),
+            timeout: field!(QP_CONTEXT, timeout).get(e) as u8,
+            retry_cnt: field!(QP_CONTEXT, retry_cnt).get(e) as u8,
+            rnr_retry: field!(QP_CONTEXT, rnr_retry).get(e) as u8,
             min_rnr_timer: field!(QP_CONTEXT, min_rnr_timer).get(e) as u8,
             remote_ip,
         }

@@ -229,7 +229,11 @@ impl fmt::Display for Action {
             }
             CommitKind::QpEvent => write!(f, "QpEvent: queue pair {qpn}, {cause}"),
             CommitKind::Timeout => {
-                let what = if self.cause == 0 { "sends again" } else { "fails" };
+                let what = if self.cause == 0 {
+                    "sends again"
+                } else {
+                    "fails"
+                };
                 write!(f, "Timeout: queue pair {qpn}, psn {psn:#08x}, {what}")
             }
             CommitKind::RnrResume => write!(f, "RnrResume: queue pair {qpn}, psn {psn:#08x}"),

@@ -60,9 +60,7 @@ impl Engine {
                 (Room::Complete, done)
             }
             CommitKind::QpEvent => (Room::Complete, self.do_event(wanted, qpn, effects)),
-            CommitKind::Timeout | CommitKind::RnrResume => {
-                (Room::Send, Ok(Err("no timer runs")))
-            }
+            CommitKind::Timeout | CommitKind::RnrResume => (Room::Send, self.do_timer(wanted, qpn)),
         };
         match done? {
             Ok(_) => Ok(()),
@@ -80,7 +78,7 @@ impl Engine {
             Err(why) => return Ok(Err(why)),
         };
         compare(wanted, &action, Room::Context, "the oldest command")?;
-        self.barrier = 0;
+        self.begin(0);
         let Some(command) = self.host.commands.pop_front() else {
             return Ok(Ok(action));
         };
@@ -98,6 +96,7 @@ impl Engine {
                     }
                 }
                 self.ready.write(qpn);
+                self.retime(qpn);
             }
         }
         Ok(Ok(action))
@@ -109,7 +108,7 @@ impl Engine {
             Err(why) => return Ok(Err(why)),
         };
         compare(wanted, &action, Room::Host, "the oldest send doorbell")?;
-        self.barrier = 0;
+        self.begin(0);
         self.host.sq_doorbells.pop_front();
         let qpn = action.qpn as usize;
         if self.context.state(action.qpn) != QpState::Reset
@@ -127,7 +126,7 @@ impl Engine {
             Err(why) => return Ok(Err(why)),
         };
         compare(wanted, &action, Room::Host, "the oldest receive doorbell")?;
-        self.barrier = 0;
+        self.begin(0);
         self.host.rq_doorbells.pop_front();
         let qpn = action.qpn as usize;
         if self.context.state(action.qpn) != QpState::Reset
@@ -150,7 +149,7 @@ impl Engine {
         };
         let why = "the oldest doorbell of completion queues";
         compare(wanted, &action, Room::Host, why)?;
-        self.barrier = 0;
+        self.begin(0);
         match self.host.cq_doorbells.pop_front() {
             Some(CqDoorbell::Consumed(doorbell)) => self.complete.consumed(&doorbell),
             Some(CqDoorbell::Arm(doorbell, arm)) => {

@@ -34,7 +34,7 @@ impl Engine {
             ..Frame::new(eth, ip, qp.udp_sport, bth, ext)
         };
         frame.emit(&mut bytes);
-        self.host.count_out(bytes.len());
+        self.host.counters.frame_out(bytes.len());
         effects.push(Effect::Frame(bytes));
     }
 

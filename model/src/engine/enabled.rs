@@ -9,8 +9,11 @@ use crate::wire::Frame;
 
 impl Engine {
     /// Appends all actions that are legal now, fully filled in. Of an acknowledge that may cover others
-    /// behind it, every variant is listed. Not listed are `DropNoBuffer`, which without
-    /// retransmission ends the connection, and the taking of frames while [`Config::responses`] responses wait.
+    /// behind it, every variant is listed. Not listed are `DropNoBuffer`, and the taking of frames while
+    /// [`Config::responses`] responses wait.
+    ///
+    /// As there is no clock, `Timeout` is listed while an acknowledgement timer runs, `RnrResume` during a
+    /// wait for RNR, `RespondCnp` while a notification is due.
     ///
     /// Requests in host memory are looked at through `inputs`; nothing changes.
     ///
@@ -44,6 +47,8 @@ impl Engine {
                 out.push(action);
                 self.coalesced(qpn, action.psn, out);
             }
+            out.extend(self.expect_cnp(qpn));
+            out.extend(self.expect_timer(qpn));
             out.extend(self.expect_retire(qpn).map(|(action, _)| action));
             for queue in [Queue::Send, Queue::Receive] {
                 out.extend(self.expect_flush(qpn, queue));

@@ -12,7 +12,7 @@ use crate::wire::Frame;
 /// An expectation that may be lacking, with the reason.
 pub(super) type Maybe<T> = Result<T, &'static str>;
 
-const NO_QP: &str = "there is no such queue pair";
+pub(super) const NO_QP: &str = "there is no such queue pair";
 
 impl Engine {
     pub(super) fn expect_context(&self) -> Maybe<Action> {

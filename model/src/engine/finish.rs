@@ -27,7 +27,7 @@ impl Engine {
             Err(why) => return Ok(Err(why)),
         };
         compare(wanted, &action, Room::Send, "the oldest request")?;
-        self.barrier = 0;
+        self.begin(0);
         if let (Some(qp), Some(sender)) = (self.context.qp(qpn as u32), self.senders.get_mut(qpn)) {
             let (completion, placed) = sender.retire(retirement, qp);
             self.barrier = placed;
@@ -52,7 +52,7 @@ impl Engine {
             Queue::Receive => Room::Receive,
         };
         compare(wanted, &action, room, "the oldest request of the queue")?;
-        self.barrier = 0;
+        self.begin(0);
         if let (Some(qp), Some(sender), Some(receiver)) = (
             self.context.qp(qpn as u32),
             self.senders.get_mut(qpn),
@@ -91,7 +91,7 @@ impl Engine {
             event,
             barrier,
         } = self.complete.complete(qpn, queue, &context);
-        self.barrier = barrier;
+        self.begin(barrier);
         if let Some((address, bytes)) = written {
             self.write(WriteChannel::Completion, address, &bytes, effects);
         }
@@ -118,7 +118,7 @@ impl Engine {
             Room::Complete,
             "the oldest event of the queue pair",
         )?;
-        self.barrier = 0;
+        self.begin(0);
         if let Some(status) = self.complete.take_event(qpn) {
             self.event(EventKind::QpError, status as u8, qpn as u32, effects);
         }
@@ -131,6 +131,7 @@ impl Engine {
         if self.context.fail_qp(qpn) {
             self.complete.push_event(qpn, status);
             self.ready.touch(qpn, Works::ALL);
+            self.retime(qpn);
         }
     }
 }

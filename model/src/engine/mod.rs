@@ -2,7 +2,8 @@
 //!
 //! The engine makes no choice. [`Engine::enabled`] lists the actions that are legal now,
 //! [`Engine::apply`] executes the one it is given or says why it is illegal. There is no clock, thread,
-//! I/O, log or randomness in it, and nothing panics on any input.
+//! I/O, log or randomness in it, and nothing panics on any input. Timers are actions too: while one
+//! runs its end is legal, and [`Engine::timer_change`] tells who has a clock when it began.
 //!
 //! What an action means is decided in the rooms (`host`, `context`, `send`, `receive`, `complete`); here
 //! they are joined. Every action has an *expectation*, a pure function of the state and the inputs, and
@@ -20,13 +21,16 @@ mod finish;
 mod illegal;
 mod io;
 mod ready;
+mod respond;
 mod step;
+mod timer;
 mod traffic;
 
 pub use action::{Action, UnknownKind};
 pub use config::Config;
 pub use illegal::{Illegal, Room};
 pub use io::{Effect, InputError, Inputs, ReadChannel, WriteChannel};
+pub use timer::{Timer, TimerChange};
 
 use std::collections::VecDeque;
 
@@ -56,6 +60,7 @@ pub struct Engine {
     responses: usize,
     payload_writes: u64,
     barrier: u64,
+    retimed: Option<TimerChange>,
     ready: Ready,
     turn: usize,
     pool: Vec<Vec<u8>>,
@@ -79,6 +84,7 @@ impl Engine {
             responses: 0,
             payload_writes: 0,
             barrier: 0,
+            retimed: None,
             ready: Ready::new(qps),
             turn: 0,
             pool: Vec::new(),
@@ -126,7 +132,7 @@ impl Engine {
     }
 
     /// Whether nothing waits for the engine: no doorbell, command, frame, response, completion or
-    /// event. Requests may wait for responses of the peer.
+    /// event. Requests may wait for responses of the peer or for a timer; a congestion notification may be due.
     pub fn is_idle(&self) -> bool {
         self.host.is_idle()
             && self.frames.is_empty()
@@ -142,11 +148,23 @@ impl Engine {
         }
     }
 
+    /// An action is executed: what is told of the last one is that of this one, whose frame or entry
+    /// waits for so many payload writes.
+    fn begin(&mut self, barrier: u64) {
+        self.barrier = barrier;
+        self.retimed = None;
+    }
+
     /// An empty buffer.
     fn buffer(&mut self) -> Vec<u8> {
         let mut buffer = self.pool.pop().unwrap_or_default();
         buffer.clear();
         buffer
+    }
+
+    /// The state of a queue pair, if the table has it.
+    pub fn qp_state(&self, qpn: u32) -> Option<QpState> {
+        self.context.qp(qpn).map(|qp| qp.state)
     }
 
     /// The state of a queue pair in words.

@@ -54,6 +54,8 @@ pub(super) struct Ready {
     due: u8,
     /// Queue pairs that have ever been written.
     written: Set,
+    /// Queue pairs of which nothing is sent now.
+    held: Set,
 }
 
 impl Ready {
@@ -62,6 +64,7 @@ impl Ready {
             sets: std::array::from_fn(|_| Set::new(qps)),
             due: 0,
             written: Set::new(qps),
+            held: Set::new(qps),
         }
     }
 
@@ -104,6 +107,22 @@ impl Ready {
         self.sets[work as usize].remove(qp);
     }
 
+    /// Nothing of a queue pair is sent, or it may be sent again.
+    pub fn hold(&mut self, qp: usize, hold: bool) {
+        if hold {
+            self.held.insert(qp);
+        } else if self.held.contains(qp) {
+            self.held.remove(qp);
+            self.touch(qp, Works::of(&[Work::Send]));
+        }
+    }
+
+    /// Whether nothing of a queue pair is sent.
+    #[inline]
+    pub fn holds(&self, qp: usize) -> bool {
+        self.held.contains(qp)
+    }
+
     /// The queue pairs that exist, ascending.
     pub fn written(&self) -> impl Iterator<Item = usize> + '_ {
         let words = self.written.words.iter().enumerate();
@@ -143,6 +162,11 @@ impl Set {
         if let Some(word) = self.words.get_mut(qp / 64) {
             *word &= !(1 << (qp % 64));
         }
+    }
+
+    fn contains(&self, qp: usize) -> bool {
+        let word = self.words.get(qp / 64);
+        word.is_some_and(|word| word & 1 << (qp % 64) != 0)
     }
 
     /// The first member from the cursor on, around; the cursor moves behind it.

@@ -9,10 +9,10 @@ use crate::complete::Queue;
 const TURNS: usize = 5 + Work::ALL.len();
 
 impl Engine {
-    /// Executes one action of a fair choice: rooms and queue pairs take turns, but frames wait for
-    /// receive doorbells, so that no send meets a receive that was rung for (an RNR NAK). Cheaper than
+    /// Executes one action of a fair choice: rooms and queue pairs take turns. Cheaper than
     /// [`Engine::enabled`] and [`Engine::apply`], since it looks only where something may have become
-    /// enabled. `None` if no action is legal.
+    /// enabled. `None` if no action is legal but those that need a clock, which are left to the caller:
+    /// `Timeout`, `RnrResume`, and `Respond` with `RespondCnp`.
     ///
     /// # Errors
     /// [`Illegal::Input`] if the world has not read what the action needs.
@@ -29,9 +29,7 @@ impl Engine {
                 1 => self.do_sq_doorbell(None)?,
                 2 => self.do_rq_doorbell(None)?,
                 3 => self.do_cq_doorbell(None, effects)?,
-                4 if self.may_take_frames() && self.host.rq_doorbells.is_empty() => {
-                    self.do_frame(None, inputs, effects)?
-                }
+                4 if self.may_take_frames() => self.do_frame(None, inputs, effects)?,
                 4 => continue,
                 _ => match Work::ALL.get(turn - 5) {
                     Some(work) if self.ready.is_due(*work) => self.work(*work, inputs, effects)?,
@@ -48,6 +46,10 @@ impl Engine {
     /// The next work of a kind that is due for some queue pair.
     fn work(&mut self, work: Work, inputs: &mut dyn Inputs, effects: &mut Vec<Effect>) -> Done {
         while let Some(qpn) = self.ready.next(work) {
+            if work == Work::Send && self.ready.holds(qpn) {
+                self.ready.remove(work, qpn);
+                continue;
+            }
             let done = match work {
                 Work::Send => self.do_send(None, qpn, inputs, effects),
                 Work::Respond => self.do_respond(None, qpn, inputs, effects),

@@ -1,18 +1,14 @@
-//! Packets out, frames in, responses: execution.
+//! Requests out, frames in: execution.
 
 use super::apply::{Done, compare};
-use super::expect::answer;
 use super::ready::{Work, Works};
 use super::{Action, Effect, Engine, Illegal, Inputs, Room};
-use crate::abi::{CommitKind, DropCause, Status};
+use crate::abi::{CommitKind, DropCause, RxResult};
 use crate::complete::Queue;
 use crate::context::{Chunk, QpContext};
-use crate::receive::{Outcome, Step, Taken, Verdict};
+use crate::receive::{Outcome, Taken, Verdict};
 use crate::send::{Next, Response};
-use crate::wire::{Bth, Frame, Psn, Token};
-
-/// Status of the event of a queue pair whose read was refused while it was answered.
-const READ_REFUSED: Status = Status::RemoteInvalidRequest;
+use crate::wire::{Frame, Token};
 
 /// What a packet or a failed request may bring about.
 const SENT: Works = Works::of(&[Work::Send, Work::Retire]);
@@ -23,8 +19,6 @@ const RECEIVED: Works = Works::of(&[
     Work::Retire,
     Work::Send,
 ]);
-/// What a response may bring about.
-const ANSWERED: Works = Works::of(&[Work::Respond]);
 
 impl Engine {
     pub(super) fn do_send(
@@ -69,7 +63,7 @@ impl Engine {
                 status,
                 fault,
             } => {
-                self.barrier = 0;
+                self.begin(0);
                 if let Some(sender) = self.senders.get_mut(qpn) {
                     sender.failed(index, opcode, status, fault);
                 }
@@ -79,14 +73,15 @@ impl Engine {
                     return Ok(Err("there is no such queue pair"));
                 };
                 self.gather(chunks, inputs).map_err(input)?;
-                self.barrier = 0;
+                self.begin(0);
                 self.emit(&qp, emission.bth, emission.ext, effects);
                 if let Some(sender) = self.senders.get_mut(qpn) {
-                    sender.emitted(&emission, &qp);
+                    sender.emitted(&emission);
                 }
             }
         }
         self.ready.touch(qpn, SENT);
+        self.retime(qpn);
         Ok(Ok(action))
     }
 
@@ -145,8 +140,10 @@ impl Engine {
             };
             let why = "a request may find no room";
             compare(Some(wanted), &no_buffer, Room::Receive, why)?;
-            self.barrier = 0;
-            self.host.count_in(DropCause::NoBuffer, bytes.len());
+            self.begin(0);
+            self.host
+                .counters
+                .frame_in(DropCause::NoBuffer, bytes.len());
             return Ok(Ok(no_buffer));
         }
         let room = if parsed.is_err() {
@@ -155,14 +152,22 @@ impl Engine {
             Room::Receive
         };
         compare(wanted, &expected, room, why)?;
-        self.barrier = 0;
+        self.begin(0);
         let cause = match &outcome {
             Outcome::Drop(cause) => *cause,
             _ => DropCause::None,
         };
-        self.host.count_in(cause, bytes.len());
+        self.host.counters.frame_in(cause, bytes.len());
         if let Ok(frame) = &parsed {
-            self.receive(expected.qpn as usize, frame, &outcome, chunks, effects);
+            let qpn = expected.qpn as usize;
+            self.receive(qpn, frame, &outcome, chunks, effects);
+            let result = RxResult::from_bits(expected.cause.into());
+            if expected.kind != CommitKind::RxDrop
+                && let Some(result) = result
+            {
+                self.host.counters.result(result);
+                self.notice_congestion(qpn, frame, result);
+            }
         }
         Ok(Ok(expected))
     }
@@ -180,10 +185,10 @@ impl Engine {
             return;
         };
         match outcome {
-            Outcome::Drop(_) => return,
+            Outcome::Drop(_) | Outcome::Cnp => return,
             Outcome::Take(taken) => self.take(qpn, frame, taken, &qp, chunks, effects),
             Outcome::Response(response) => self.respond(qpn, frame, response, chunks, effects),
-            Outcome::Duplicate | Outcome::NakSequence | Outcome::Rnr | Outcome::Refuse(_) => {
+            Outcome::Duplicate(_) | Outcome::NakSequence | Outcome::Rnr | Outcome::Refuse(_) => {
                 let Some(receiver) = self.receivers.get_mut(qpn) else {
                     return;
                 };
@@ -197,11 +202,22 @@ impl Engine {
                         }
                         self.fail_qp(qpn, refused.status);
                     }
-                    _ => receiver.duplicate(&qp),
+                    Outcome::Duplicate(read) => receiver.duplicate(*read, &qp),
+                    _ => {}
                 }
             }
         }
         self.ready.touch(qpn, RECEIVED);
+    }
+
+    /// A frame that the network marked (ECN 11), and that is no notification itself, marks its queue pair.
+    fn notice_congestion(&mut self, qpn: usize, frame: &Frame<'_>, result: RxResult) {
+        if frame.ip.traffic_class() & 3 == 3
+            && result != RxResult::Cnp
+            && let Some(receiver) = self.receivers.get_mut(qpn)
+        {
+            receiver.mark();
+        }
     }
 
     fn take(
@@ -249,65 +265,6 @@ impl Engine {
         if let Some(token) = sender.respond(response, payload, placed) {
             self.context.invalidate(token);
         }
-    }
-
-    pub(super) fn do_respond(
-        &mut self,
-        wanted: Option<&Action>,
-        qpn: usize,
-        inputs: &mut dyn Inputs,
-        effects: &mut Vec<Effect>,
-    ) -> Done {
-        let mut chunks = std::mem::take(&mut self.chunks);
-        chunks.clear();
-        let done = self.respond_with(wanted, qpn, inputs, effects, &mut chunks);
-        self.chunks = chunks;
-        done
-    }
-
-    fn respond_with(
-        &mut self,
-        wanted: Option<&Action>,
-        qpn: usize,
-        inputs: &mut dyn Inputs,
-        effects: &mut Vec<Effect>,
-        chunks: &mut Vec<Chunk>,
-    ) -> Done {
-        let room = Room::Receive;
-        let (action, step): (Action, Step) =
-            match self.expect_respond(qpn, wanted.and_then(answer), chunks) {
-                Ok(expected) => expected,
-                Err(why) => return Ok(Err(why)),
-            };
-        compare(wanted, &action, room, "the oldest response")?;
-        let Some(qp) = self.context.qp(qpn as u32).copied() else {
-            return Ok(Err("there is no such queue pair"));
-        };
-        if step.packet.is_some() {
-            self.gather(chunks, inputs)
-                .map_err(|source| Illegal::Input {
-                    room,
-                    action,
-                    source,
-                })?;
-        }
-        self.barrier = step.barrier;
-        if let Some((opcode, ext)) = step.packet {
-            let psn = Psn::new(action.psn);
-            let bth = Bth {
-                pad: Bth::pad_for(self.payload.len()),
-                ..Bth::new(opcode, qp.remote_qpn, psn)
-            };
-            self.emit(&qp, bth, ext, effects);
-        }
-        if let Some(receiver) = self.receivers.get_mut(qpn) {
-            let left = receiver.stepped(&step);
-            self.responses = self.responses.saturating_sub(left);
-        }
-        if step.fails {
-            self.fail_qp(qpn, READ_REFUSED);
-        }
-        self.ready.touch(qpn, ANSWERED);
-        Ok(Ok(action))
+        self.retime(qpn);
     }
 }

@@ -1,14 +1,16 @@
 //! Room `host`: registers, doorbells that wait for their action, events, the interrupt line.
 
+mod counters;
 mod events;
 
+pub(crate) use counters::Counters;
 pub(crate) use events::Events;
 
 use std::collections::VecDeque;
 
 use crate::abi::offsets as reg;
 
-use crate::abi::{Arm, DropCause};
+use crate::abi::Arm;
 use crate::context::{Command, Context, ENTRY_BYTES, QpContext, Staged};
 use crate::engine::Config;
 use crate::wire::{Eth, Ip, Ipv4, Ipv6, MacAddr};
@@ -57,14 +59,13 @@ impl Port {
     }
 }
 
-/// Counters of frames.
-#[derive(Clone, Debug, Default)]
-struct Counters {
-    drops: [u32; 32],
-    rx_frames: u32,
-    tx_frames: u32,
-    rx_octets: u64,
-    tx_octets: u64,
+/// Lengths of the units in which timers are counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimeUnits {
+    /// Clocks of 4.096 µs (TIME_UNIT).
+    pub time: u16,
+    /// Clocks of 10 µs (RNR_UNIT).
+    pub rnr: u16,
 }
 
 /// See the module.
@@ -72,6 +73,9 @@ struct Counters {
 pub(crate) struct Host {
     config: Config,
     pub port: Port,
+    pub units: TimeUnits,
+    /// Least clocks between two CNPs of a queue pair (CNP_INTERVAL).
+    pub cnp_interval: u32,
     pub events: Events,
     ctx_index: u32,
     ctx_data: Staged,
@@ -79,7 +83,7 @@ pub(crate) struct Host {
     pub sq_doorbells: VecDeque<Doorbell>,
     pub rq_doorbells: VecDeque<Doorbell>,
     pub cq_doorbells: VecDeque<CqDoorbell>,
-    counters: Counters,
+    pub counters: Counters,
 }
 
 impl Host {
@@ -87,6 +91,11 @@ impl Host {
         Self {
             config,
             port: Port::default(),
+            units: TimeUnits {
+                time: reg::TIME_UNIT_RESET,
+                rnr: reg::RNR_UNIT_RESET,
+            },
+            cnp_interval: reg::CNP_INTERVAL_RESET,
             events: Events::default(),
             ctx_index: 0,
             ctx_data: [0; ENTRY_BYTES],
@@ -111,6 +120,9 @@ impl Host {
             reg::MAC_LO => set_word(&mut self.port.mac.0, 0, value),
             reg::MAC_HI => set_word(&mut self.port.mac.0, 4, value),
             reg::IPV4 => self.port.ipv4 = value.to_le_bytes(),
+            reg::TIME_UNIT => self.units.time = value as u16,
+            reg::RNR_UNIT => self.units.rnr = value as u16,
+            reg::CNP_INTERVAL => self.cnp_interval = value & 0xFF_FFFF,
             reg::IPV6..=reg::IPV6_LAST if offset.is_multiple_of(4) => {
                 set_word(&mut self.port.ipv6, (offset - reg::IPV6) as usize, value);
             }
@@ -143,13 +155,6 @@ impl Host {
     }
 
     pub fn read(&self, offset: u32, context: &Context) -> u32 {
-        let Counters {
-            drops,
-            rx_frames,
-            tx_frames,
-            rx_octets,
-            tx_octets,
-        } = &self.counters;
         let c = &self.config;
         match offset {
             reg::ID => reg::ID_VALUE,
@@ -169,6 +174,9 @@ impl Host {
             reg::MAC_LO => word(&self.port.mac.0, 0),
             reg::MAC_HI => word(&self.port.mac.0, 4),
             reg::IPV4 => u32::from_le_bytes(self.port.ipv4),
+            reg::TIME_UNIT => self.units.time.into(),
+            reg::RNR_UNIT => self.units.rnr.into(),
+            reg::CNP_INTERVAL => self.cnp_interval,
             reg::IPV6..=reg::IPV6_LAST if offset.is_multiple_of(4) => {
                 word(&self.port.ipv6, (offset - reg::IPV6) as usize)
             }
@@ -178,35 +186,8 @@ impl Host {
             reg::CTX_DATA..=reg::CTX_DATA_LAST if offset.is_multiple_of(4) => {
                 word(&self.ctx_data, (offset - reg::CTX_DATA) as usize)
             }
-            reg::DROP..=reg::DROP_LAST if offset.is_multiple_of(4) => drops
-                .get((offset - reg::DROP) as usize / 4)
-                .copied()
-                .unwrap_or(0),
-            reg::RX_FRAMES => *rx_frames,
-            reg::TX_FRAMES => *tx_frames,
-            reg::RX_OCTETS => *rx_octets as u32,
-            reg::RX_OCTETS_HI => (*rx_octets >> 32) as u32,
-            reg::TX_OCTETS => *tx_octets as u32,
-            reg::TX_OCTETS_HI => (*tx_octets >> 32) as u32,
-            _ => 0,
+            _ => self.counters.read(offset),
         }
-    }
-
-    /// Counts a frame that has got its verdict.
-    pub fn count_in(&mut self, cause: DropCause, octets: usize) {
-        let counters = &mut self.counters;
-        if let Some(count) = counters.drops.get_mut(cause as usize) {
-            *count = count.wrapping_add(1);
-        }
-        counters.rx_frames = counters.rx_frames.wrapping_add(1);
-        counters.rx_octets = counters.rx_octets.wrapping_add(octets as u64);
-    }
-
-    /// Counts a frame that leaves.
-    pub fn count_out(&mut self, octets: usize) {
-        let counters = &mut self.counters;
-        counters.tx_frames = counters.tx_frames.wrapping_add(1);
-        counters.tx_octets = counters.tx_octets.wrapping_add(octets as u64);
     }
 
     /// Whether no doorbell or command waits.

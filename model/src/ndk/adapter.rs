@@ -17,7 +17,7 @@ use super::slots::{Handle, Slots};
 use super::tokens::TokenTable;
 use super::{
     ADAPTER_INFO_SIZE, AdapterFlags, EndpointMapping, EngineCaps, NdkAdapterInfo, NdkError,
-    NdkVersion, Notification, NtStatus, RdmaTechnology,
+    NdkVersion, Notification, NtStatus, RdmaTechnology, Timing,
 };
 use crate::abi::offsets as reg;
 
@@ -64,6 +64,8 @@ pub struct AdapterConfig {
     pub remote_access_status: NtStatus,
     /// Whether ND endpoints lie on TCP endpoints in OID answers (NDK-LEP-9, -10).
     pub endpoint_mapping: EndpointMapping,
+    /// Clocks of the engine in its units of time.
+    pub timing: Timing,
     /// Entries that a completion queue's ring has beyond its depth for signals of the provider's own.
     /// `None`: two for each queue pair of the engine, which always suffices. `Some(0)` makes the ring exactly
     /// as deep as asked (rounded up to a power of two), for overruns on purpose; silent requests
@@ -82,6 +84,7 @@ impl Default for AdapterConfig {
             inline_write: true,
             remote_access_status: NtStatus::REMOTE_RESOURCES,
             endpoint_mapping: EndpointMapping::None,
+            timing: Timing::default(),
             cq_reserve: None,
         }
     }
@@ -112,7 +115,7 @@ pub struct Provider<H> {
 }
 
 impl<H: Hal> Provider<H> {
-    /// Opens the adapter: checks what it is, and sets its addresses and the event queue.
+    /// Opens the adapter: checks what it is, and sets its addresses, units of time and the event queue.
     #[doc(alias = "OpenNDKAdapterHandler")]
     pub fn open(mut hal: H, config: AdapterConfig) -> Result<Self, NdkError> {
         let version = config
@@ -131,6 +134,7 @@ impl<H: Hal> Provider<H> {
         let caps1 = hal.read_register(reg::CAPS1)?;
         let caps = EngineCaps::from_registers(caps0, caps1);
         set_addresses(&mut hal, &config)?;
+        config.timing.apply(&mut hal)?;
         let events = EventQueue::open(&mut hal, caps.queue_pairs + caps.completion_queues)?;
         Ok(Self {
             hal,

@@ -76,12 +76,21 @@ pub struct ConnectParameters {
     pub hop_limit: u8,
     /// UDP source port; `None` for that of the queue pair numbers (WIRE-UDP-2).
     pub udp_sport: Option<u16>,
-    /// RNR timer code that the peer is sent.
+    /// Local ACK timeout code, 0 to 31: T is 4.096 µs × 2^timeout; 0 for none (WIRE-TMO-1).
+    pub timeout: u8,
+    /// Go-backs without progress before a request ends with `STATUS_IO_TIMEOUT`, 0 to 7 (WIRE-TMO-4).
+    pub retry_cnt: u8,
+    /// Waits for a receive of the peer without progress before a request ends with `STATUS_IO_TIMEOUT`,
+    /// 0 to 6; 7 for ever (WIRE-RNR-7, -8, reading O25).
+    pub rnr_retry: u8,
+    /// RNR timer code that the peer is sent, 0 to 31: how long it waits at least (WIRE-RNR-1).
     pub min_rnr_timer: u8,
 }
 
 impl ConnectParameters {
-    /// To a queue pair of a peer, with PSNs 0 and the usual rest: MTU 1024, 16 reads each way, TTL 64.
+    /// To a queue pair of a peer, with PSNs 0 and the usual rest: MTU 1024, 16 reads each way, TTL 64;
+    /// acknowledgements within 0.54 s, seven go-backs; six waits for a receive of at least 0.64 ms, so that a
+    /// peer which never posts one is told of and one that is late does no harm.
     pub fn to(remote_mac: [u8; 6], remote_ip: IpAddr, remote_qpn: u32) -> Self {
         Self {
             remote_mac,
@@ -97,6 +106,9 @@ impl ConnectParameters {
             traffic_class: 0,
             hop_limit: 64,
             udp_sport: None,
+            timeout: 17,
+            retry_cnt: 7,
+            rnr_retry: 6,
             min_rnr_timer: 12,
         }
     }
@@ -155,7 +167,10 @@ impl<H: Hal> Bench<'_, H> {
             .set("rq_psn", parameters.rq_psn)
             .set("max_ird", inbound)
             .set("remote_mac", u64::from_le_bytes(mac))
-            .set("min_rnr_timer", parameters.min_rnr_timer)
+            .set("timeout", parameters.timeout.min(31))
+            .set("retry_cnt", parameters.retry_cnt.min(7))
+            .set("rnr_retry", parameters.rnr_retry.min(7))
+            .set("min_rnr_timer", parameters.min_rnr_timer.min(31))
             .set("remote_ip", u128::from_le_bytes(octets));
         window::write_entry(&mut provider.hal, Table::Qp, number, &object.entry)?;
         object.outbound_read_limit = outbound;

@@ -7,7 +7,7 @@
 //!
 //! | module | job |
 //! | --- | --- |
-//! | `adapter`, `info` | opening, configuration, NDK_ADAPTER_INFO |
+//! | `adapter`, `info`, `timing` | opening, configuration, NDK_ADAPTER_INFO |
 //! | `pd`, `mr`, `tokens`, `pages`, `window` | protection domains, regions, and their entries in the engine's tables |
 //! | `cq`, `decode`, `result` | completion queues: entries to results, arming |
 //! | `qp`, `queue`, `post`, `wqe` | queue pairs: rings, checks at posting, encoding |
@@ -66,6 +66,7 @@ mod result;
 mod sge;
 mod slots;
 mod status;
+mod timing;
 mod tokens;
 mod window;
 mod wqe;
@@ -83,3 +84,4 @@ pub use result::{NdkResult, NdkResultEx, OperationType};
 pub use sge::{LocalToken, Mdl, PAGE_SIZE, RemoteToken, Sge};
 pub use slots::{Cq, Mr, Pd, Qp};
 pub use status::NtStatus;
+pub use timing::Timing;

@@ -1,5 +1,6 @@
 //! Room `receive`: frames in, receive queues, access of the peer, the queue of responses.
 
+mod replay;
 mod request;
 mod respond;
 mod verdict;
@@ -14,6 +15,7 @@ use crate::abi::{RxResult, Status};
 use crate::complete::{Completion, RECEIVE_OPCODE};
 use crate::context::{QpContext, Sge};
 use crate::wire::{Msn, NakCode, Psn, Reth, Syndrome};
+use replay::Remembered;
 use respond::Response;
 
 /// A receive, as it stands in its ring.
@@ -73,8 +75,11 @@ pub(crate) struct Receiver {
     /// A NAK 0x60 or RNR NAK was sent, and the expected PSN has not come since.
     nak_sent: bool,
     responses: VecDeque<Response>,
-    /// Reads among them.
+    /// Reads accepted among them.
     reads: u32,
+    remembered: Remembered,
+    /// A frame came marked by a congested switch, and no notification has left since.
+    marked: bool,
     /// A fatal NAK is in the queue: everything up to it is still sent in `QpErr`.
     last_words: bool,
     /// Payload writes so far, those of the last accepted packet included.
@@ -122,10 +127,18 @@ impl Receiver {
         self.finish_receive(qp, Status::Flushed)
     }
 
-    /// Queues the ACK of the newest executed PSN (WIRE-DUP-9: nothing else changes).
-    pub fn duplicate(&mut self, qp: &QpContext) {
-        let psn = self.expected(qp).prev();
-        self.queue_ack(psn);
+    /// A frame of the queue pair came with ECN 11.
+    pub fn mark(&mut self) {
+        self.marked = true;
+    }
+
+    /// Queues the answer of a duplicate: of a read its responses again, else the ACK of the newest
+    /// executed PSN (WIRE-DUP-1 to -3, -9: nothing else changes).
+    pub fn duplicate(&mut self, read: Option<(Psn, Reth)>, qp: &QpContext) {
+        match read {
+            Some((psn, reth)) => self.queue_replay(psn, reth),
+            None => self.queue_ack(self.expected(qp).prev()),
+        }
     }
 
     /// Queues a NAK 0x60 for the expected PSN.
@@ -195,9 +208,10 @@ impl Receiver {
                 completion.invalidated = invalidate.map(|token| token.0);
                 finished = Some(completion);
             }
-            TakenKind::Read(reth) => {
+            TakenKind::Read { reth, remember } => {
                 self.msn = self.msn.next();
                 self.queue_read(psn, reth);
+                self.remembered.push(psn, taken.psns, reth, remember);
                 return None;
             }
         }
@@ -225,6 +239,9 @@ impl Receiver {
         }
         if self.nak_sent {
             text += "; NAK sent";
+        }
+        if self.marked {
+            text += "; a CNP is due";
         }
         if !self.responses.is_empty() {
             text += &format!("; {} responses wait, first ", self.responses.len());

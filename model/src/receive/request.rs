@@ -30,8 +30,8 @@ pub(crate) enum TakenKind {
         byte_len: u32,
         invalidate: Option<Token>,
     },
-    /// A read.
-    Read(Reth),
+    /// A read; of all accepted so many are remembered.
+    Read { reth: Reth, remember: usize },
 }
 
 /// What the checks of a request look at.
@@ -53,18 +53,9 @@ impl Input<'_> {
         chunks: &mut Vec<Chunk>,
     ) -> Result<Judged, InputError> {
         let distance = self.frame.bth.psn.distance(self.receiver.expected(self.qp));
-        let operation = self.opcode().operation();
-        // WIRE-PSN-1, WIRE-DUP-1, -2, WIRE-NAK-1, -2, -3.
+        // WIRE-PSN-1, WIRE-NAK-1, -2, -3.
         if distance < 0 {
-            return Ok(match operation {
-                Operation::Send | Operation::Write => {
-                    (Outcome::Duplicate, "the psn is older than expected")
-                }
-                _ => (
-                    Outcome::Drop(DropCause::Sequence),
-                    "an older request, neither send nor write",
-                ),
-            });
+            return Ok(self.duplicate());
         }
         if distance > 0 {
             return Ok(if self.receiver.nak_sent {
@@ -75,6 +66,26 @@ impl Input<'_> {
             });
         }
         self.expected(inputs, chunks)
+    }
+
+    /// A request that is older than expected (WIRE-DUP-1 to -6, -8).
+    fn duplicate(&self) -> Judged {
+        let psn = self.frame.bth.psn;
+        match (self.opcode().operation(), self.frame.ext.reth()) {
+            (Operation::Send | Operation::Write, _) => {
+                (Outcome::Duplicate(None), "the psn is older than expected")
+            }
+            (Operation::Read, Some(reth))
+                if self.receiver.remembered.contains(psn, &reth, self.qp) =>
+            {
+                let why = "the read is remembered";
+                (Outcome::Duplicate(Some((psn, reth))), why)
+            }
+            _ => {
+                let why = "an older request, not to be executed again";
+                (Outcome::Drop(DropCause::Sequence), why)
+            }
+        }
     }
 
     fn opcode(&self) -> Opcode {
@@ -283,7 +294,8 @@ impl Input<'_> {
             return self.invalid("a read without RETH");
         };
         // WIRE-NAK-9.
-        if self.receiver.reads >= u32::from(self.qp.max_ird.min(self.max_read)) {
+        let limit = self.qp.max_ird.min(self.max_read);
+        if self.receiver.reads >= limit.into() {
             return self.invalid("more reads than max_ird");
         }
         if reth.length > MAX_MESSAGE {
@@ -305,7 +317,10 @@ impl Input<'_> {
             message: Message::None,
             psns: self.qp.packets(reth.length),
             fetched: None,
-            kind: TakenKind::Read(reth),
+            kind: TakenKind::Read {
+                reth,
+                remember: limit.into(),
+            },
         };
         (Outcome::Take(taken), "the expected read")
     }

@@ -30,6 +30,8 @@ pub(super) enum Response {
         sent: u32,
         /// Payload of earlier requests, which it acknowledges.
         placed: u64,
+        /// It is answered again: it does not count among the reads accepted.
+        again: bool,
     },
 }
 
@@ -92,12 +94,22 @@ impl Receiver {
 
     pub(super) fn queue_read(&mut self, psn: Psn, reth: Reth) {
         self.reads += 1;
+        self.push_read(psn, reth, false);
+    }
+
+    /// Queues the responses of a read that is remembered (WIRE-DUP-3).
+    pub(super) fn queue_replay(&mut self, psn: Psn, reth: Reth) {
+        self.push_read(psn, reth, true);
+    }
+
+    fn push_read(&mut self, psn: Psn, reth: Reth, again: bool) {
         self.responses.push_back(Response::Read {
             psn,
             msn: self.msn,
             reth,
             sent: 0,
             placed: self.placed,
+            again,
         });
     }
 
@@ -106,6 +118,16 @@ impl Receiver {
         self.responses
             .iter()
             .any(|response| !matches!(response, Response::Ack { covered: true, .. }))
+    }
+
+    /// Whether a congestion notification may leave (WIRE-CNP-1).
+    pub fn owes_cnp(&self, state: QpState) -> bool {
+        self.marked && matches!(state, QpState::Rtr | QpState::Rts)
+    }
+
+    /// The congestion notification leaves.
+    pub fn unmark(&mut self) {
+        self.marked = false;
     }
 
     /// Whether responses are sent (WIRE-QP-1), or discarded.
@@ -194,6 +216,7 @@ impl Receiver {
                 reth,
                 sent,
                 placed,
+                ..
             } => {
                 step.barrier = *placed;
                 read_step(&mut step, (*psn, *msn, reth, *sent), qp, context, chunks);
@@ -255,7 +278,7 @@ impl Receiver {
         }
         let count = step.take.min(self.responses.len());
         for response in self.responses.drain(..count) {
-            if let Response::Read { .. } = response {
+            if let Response::Read { again: false, .. } = response {
                 self.reads = self.reads.saturating_sub(1);
             }
         }

@@ -7,15 +7,15 @@ use crate::context::{Chunk, Context, QpContext};
 use crate::engine::{Action, InputError, Inputs};
 use crate::host::Port;
 use crate::send::{Response, SendQueue};
-use crate::wire::{Frame, Ip, Opcode, Operation, Pkey, Psn, Qpn, Service};
+use crate::wire::{Frame, Ip, Opcode, Operation, Pkey, Psn, Qpn, Reth, Service};
 
 /// What becomes of a frame.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// Nothing but the counter.
     Drop(DropCause),
-    /// An older send or write: acknowledged again.
-    Duplicate,
+    /// An older send or write, acknowledged again; or a read that is remembered, answered again.
+    Duplicate(Option<(Psn, Reth)>),
     /// The first request after a gap: NAK 0x60.
     NakSequence,
     /// RNR NAK.
@@ -26,6 +26,8 @@ pub(crate) enum Outcome {
     Take(Taken),
     /// A response, other than a stale one.
     Response(Response),
+    /// A congestion notification.
+    Cnp,
 }
 
 /// The verdict on a frame: its action, and what the action does. Where its payload goes is in the chunks
@@ -89,19 +91,25 @@ impl View<'_> {
             let why = "no such queue pair";
             return Ok(Verdict::drop(DropCause::Qpn, qpn, psn, why));
         };
+        let responded = |result: RxResult, outcome, why| Verdict {
+            action: Action::new(CommitKind::RxResponse, qpn.get())
+                .with_psn(psn.get())
+                .with_cause(result as u8),
+            outcome,
+            why,
+            is_request: false,
+        };
+        if frame.bth.opcode == Opcode::Cnp {
+            // WIRE-CNP-2.
+            let why = "congestion notification";
+            return Ok(responded(RxResult::Cnp, Outcome::Cnp, why));
+        }
         if frame.bth.opcode.is_response() {
             let (response, why) = sender.judge(frame, qp, self.context, chunks);
             let Some(result) = response.result() else {
                 return Ok(Verdict::drop(DropCause::StaleResponse, qpn, psn, why));
             };
-            return Ok(Verdict {
-                action: Action::new(CommitKind::RxResponse, qpn.get())
-                    .with_psn(psn.get())
-                    .with_cause(result as u8),
-                outcome: Outcome::Response(response),
-                why,
-                is_request: false,
-            });
+            return Ok(responded(result, Outcome::Response(response), why));
         }
         let input = request::Input {
             receiver,
@@ -121,11 +129,11 @@ impl View<'_> {
                     ..Verdict::drop(*cause, qpn, psn, why)
                 });
             }
-            Outcome::Duplicate => RxResult::Duplicate,
+            Outcome::Duplicate(_) => RxResult::Duplicate,
             Outcome::NakSequence => RxResult::NakSequence,
             Outcome::Rnr => RxResult::Rnr,
             Outcome::Refuse(refused) => refused.result(),
-            Outcome::Take(_) | Outcome::Response(_) => RxResult::Accept,
+            Outcome::Take(_) | Outcome::Response(_) | Outcome::Cnp => RxResult::Accept,
         };
         Ok(Verdict {
             action: Action::new(CommitKind::RxRequest, qpn.get())
@@ -159,7 +167,7 @@ impl View<'_> {
             _ => return Err((Cause::Qpn, "no such queue pair")),
         };
         let opcode = frame.bth.opcode;
-        if opcode.service() != Service::Rc {
+        if !matches!(opcode.service(), Service::Rc | Service::Cnp) {
             return Err((Cause::Service, "the opcode is of another service"));
         }
         if opcode.operation() == Operation::AtomicAcknowledge {
@@ -178,7 +186,9 @@ impl View<'_> {
     }
 
     fn takes(&self, qpn: usize, qp: &QpContext, opcode: Opcode) -> bool {
-        if opcode.is_response() {
+        if opcode == Opcode::Cnp {
+            qp.state == QpState::Rts
+        } else if opcode.is_response() {
             qp.state == QpState::Rts && self.senders.get(qpn).is_some_and(|send| !send.is_fatal())
         } else {
             matches!(qp.state, QpState::Rtr | QpState::Rts)

@@ -1,7 +1,7 @@
 //! The next packet of a send queue.
 
 use super::wqe::{HEAD, MAX_ENTRY, Wqe};
-use super::{Current, Failure, OpenRead, Request, SendQueue};
+use super::{Current, Failure, OpenRead, Request, SendQueue, UNSENT};
 use crate::abi::{Fault, QpState, Status, WqeOpcode};
 use crate::context::{Chunk, Context, QpContext, Right, pieces, split};
 use crate::engine::{InputError, Inputs, ReadChannel};
@@ -9,7 +9,7 @@ use crate::wire::{Bth, Ext, Opcode, Psn, Reth, Token};
 
 /// Every packet whose number in its message modulo this is the last asks for an acknowledge
 /// (WIRE-ACK-15).
-const ACK_INTERVAL: u32 = 64;
+const ACK_INTERVAL: u64 = 64;
 
 /// What a send queue can do next.
 #[derive(Debug)]
@@ -38,13 +38,9 @@ pub(crate) struct Emission {
     pub psn: Psn,
     pub bth: Bth,
     pub ext: Ext,
-    /// PSNs that it takes: of a read, those of its responses.
-    psns: u32,
-    /// The request, if this is its first packet.
-    first: bool,
+    /// Packet number after it: of a read, after its last response.
+    after: u64,
     current: Current,
-    payload: u32,
-    last: bool,
 }
 
 impl SendQueue {
@@ -64,22 +60,17 @@ impl SendQueue {
         if self.fatal || self.failure.is_some() {
             return Ok(Next::Nothing("the send queue has stopped"));
         }
+        if self.recovery.waiting.is_some() {
+            return Ok(Next::Nothing("the queue waits for a receiver not ready"));
+        }
         let current = match &self.current {
             Some(current) => *current,
-            None if self.next_index == self.producer => {
-                return Ok(Next::Nothing("no request is left to send"));
-            }
             None => match self.fetch(qp, inputs)? {
-                Ok(wqe) => Current {
-                    wqe,
-                    index: self.next_index,
-                    offset: 0,
-                    packet: 0,
-                },
-                Err(fail) => return Ok(fail),
+                Ok(current) => current,
+                Err(next) => return Ok(next),
             },
         };
-        if current.packet == 0
+        if current.first == self.top
             && let Some(why) = self.blocked(&current.wqe, qp, max_read)
         {
             return Ok(Next::Nothing(why));
@@ -87,22 +78,47 @@ impl SendQueue {
         Ok(self.packet(current, qp, context, chunks))
     }
 
-    /// The entry of the next request, or its failure.
+    /// The request that `next` lies in, if a packet of it was ever sent.
+    fn sent_before(&self) -> Option<&Request> {
+        self.in_flight.back().filter(|r| r.end > self.next)?;
+        let at = self.in_flight.partition_point(|r| r.end <= self.next);
+        self.in_flight.get(at)
+    }
+
+    /// The request at `next` with its entry, or what there is instead.
     fn fetch(
         &self,
         qp: &QpContext,
         inputs: &mut dyn Inputs,
-    ) -> Result<Result<Wqe, Next>, InputError> {
+    ) -> Result<Result<Current, Next>, InputError> {
+        let sent = self.sent_before();
+        let index = sent.map_or(self.next_index, |request| request.index);
+        if sent.is_none() && index == self.producer {
+            return Ok(Err(Next::Nothing("no request is left to send")));
+        }
         let mut buffer = [0; MAX_ENTRY];
-        let index = self.next_index;
         let entry = buffer.get_mut(..qp.sq_entry.into()).unwrap_or_default();
         inputs.read(ReadChannel::SqFetch, qp.sq_address(index), entry)?;
-        Ok(Wqe::parse(entry, index).map_err(|malformed| Next::Fail {
-            index,
-            opcode: malformed.opcode,
-            status: Status::LocalQpOperation,
-            fault: malformed.fault,
-        }))
+        Ok(match Wqe::parse(entry, index) {
+            Ok(wqe) => {
+                let (first, end) = match sent {
+                    Some(request) => (request.first, request.end),
+                    None => (self.next, self.next + u64::from(qp.packets(wqe.length))),
+                };
+                Ok(Current {
+                    wqe,
+                    index,
+                    first,
+                    end,
+                })
+            }
+            Err(malformed) => Err(Next::Fail {
+                index,
+                opcode: malformed.opcode,
+                status: Status::LocalQpOperation,
+                fault: malformed.fault,
+            }),
+        })
     }
 
     /// What a request that has not started waits for (WIRE-ORD-1, WIRE-RD-1).
@@ -125,17 +141,20 @@ impl SendQueue {
         chunks: &mut Vec<Chunk>,
     ) -> Next {
         let wqe = &current.wqe;
-        let left = wqe.length - current.offset.min(wqe.length);
+        let packet = self.next - current.first;
+        let offset = (packet * u64::from(qp.mtu)).min(wqe.length.into()) as u32;
+        let left = wqe.length - offset;
         let (payload, used, right) = if wqe.is_read() {
             (0, left, Right::LocalWrite)
         } else {
             (left.min(qp.mtu), left.min(qp.mtu), Right::LocalRead)
         };
         if wqe.inline {
-            let at = HEAD as u64 + u64::from(current.offset);
+            let at = HEAD as u64 + u64::from(offset);
             let address = qp.sq_address(current.index).wrapping_add(at);
             split(address, payload.into(), chunks);
-        } else if let Err((status, fault)) = elements(&current, used, right, qp.pd, context, chunks)
+        } else if let Err((status, fault)) =
+            elements(wqe, (offset, used), right, qp.pd, context, chunks)
         {
             return Next::Fail {
                 index: current.index,
@@ -149,29 +168,28 @@ impl SendQueue {
             chunks.clear();
         }
 
-        let first = current.packet == 0;
-        let last = wqe.is_read() || left <= qp.mtu;
-        let opcode = opcode(wqe.opcode, first, last);
-        let start = if self.next == 0 {
-            qp.sq_psn
+        let first = packet == 0;
+        let after = if wqe.is_read() {
+            current.end
         } else {
-            self.start
+            self.next + 1
         };
+        let last = after == current.end;
+        let opcode = opcode(wqe.opcode, first, last);
+        let start = if self.top == 0 { qp.sq_psn } else { self.start };
         let psn = start + (self.next & 0xFF_FFFF) as u32;
         let bth = Bth {
             solicited: wqe.solicited
                 && last
                 && matches!(wqe.opcode, WqeOpcode::Send | WqeOpcode::SendInvalidate),
-            ack_req: last || current.packet % ACK_INTERVAL == ACK_INTERVAL - 1,
+            ack_req: last || packet % ACK_INTERVAL == ACK_INTERVAL - 1,
             pad: Bth::pad_for(payload as usize),
             ..Bth::new(opcode, qp.remote_qpn, psn)
         };
         let ext = match wqe.opcode {
-            WqeOpcode::Write | WqeOpcode::Read if first => Ext::Reth(Reth {
-                va: wqe.remote_address,
-                token: Token(wqe.remote_token),
-                length: wqe.length,
-            }),
+            // WIRE-RD-3: a read sent again asks for what is missing.
+            WqeOpcode::Read => reth(wqe, offset),
+            WqeOpcode::Write if first => reth(wqe, 0),
             WqeOpcode::SendInvalidate if last => Ext::Ieth(Token(wqe.invalidate_token)),
             _ => Ext::None,
         };
@@ -180,57 +198,59 @@ impl SendQueue {
             psn,
             bth,
             ext,
-            psns: if wqe.is_read() {
-                qp.packets(wqe.length)
-            } else {
-                1
-            },
-            first,
+            after,
             current,
-            payload,
-            last,
         })
     }
 
     /// The packet leaves.
-    pub fn emitted(&mut self, emission: &Emission, qp: &QpContext) {
-        let Emission { mut current, .. } = *emission;
+    pub fn emitted(&mut self, emission: &Emission) {
+        let current = &emission.current;
         let wqe = &current.wqe;
-        if self.next == 0 {
+        if self.top == 0 {
             self.start = emission.psn;
         }
-        if emission.first {
-            let end = self.next + u64::from(qp.packets(wqe.length));
+        if current.first == self.top {
             self.in_flight.push_back(Request {
                 index: current.index,
                 opcode: wqe.opcode as u8,
                 silent: wqe.silent,
                 is_read: wqe.is_read(),
-                end,
+                first: current.first,
+                end: current.end,
                 placed: 0,
             });
             self.next_index = current.index.wrapping_add(1);
             if wqe.is_read() {
                 self.reads_unretired += 1;
-                self.open_reads
-                    .push_back(OpenRead::new(current.index, self.next, end, wqe));
+                self.open_reads.push_back(OpenRead::new(
+                    current.index,
+                    current.first,
+                    current.end,
+                    wqe,
+                ));
+            }
+        } else if wqe.is_read() {
+            let open = self.open_reads.iter_mut();
+            for read in open.filter(|read| read.index == current.index) {
+                read.again = true;
             }
         }
-        self.next += u64::from(emission.psns);
-        current.offset += emission.payload;
-        current.packet = current.packet.wrapping_add(1);
-        self.current = (!emission.last).then_some(current);
+        self.next = emission.after;
+        self.top = self.top.max(self.next);
+        self.current = (emission.after != current.end).then_some(*current);
     }
 
-    /// The request fails; the queue stops, responses still count.
+    /// The request at `next` fails; the queue stops, responses still count.
     pub fn failed(&mut self, index: u16, opcode: u8, status: Status, fault: Fault) {
-        if self.current.take().is_none() {
+        if self.current.take().is_none() && self.sent_before().is_none() {
             self.in_flight.push_back(Request {
                 index,
                 opcode,
                 silent: false,
                 is_read: false,
-                end: u64::MAX,
+                first: self.next,
+                end: UNSENT,
                 placed: 0,
             });
             self.next_index = index.wrapping_add(1);
@@ -243,18 +263,26 @@ impl SendQueue {
     }
 }
 
-/// Checks the elements that the next `used` bytes lie in, in their order, and appends where they lie.
+/// The RETH of a request, from byte `offset` on.
+fn reth(wqe: &Wqe, offset: u32) -> Ext {
+    Ext::Reth(Reth {
+        va: wqe.remote_address.wrapping_add(offset.into()),
+        token: Token(wqe.remote_token),
+        length: wqe.length - offset,
+    })
+}
+
+/// Checks the elements that `used` bytes from `offset` on lie in, in their order, and appends where they lie.
 fn elements(
-    current: &Current,
-    used: u32,
+    wqe: &Wqe,
+    (offset, used): (u32, u32),
     right: Right,
     pd: u16,
     context: &Context,
     chunks: &mut Vec<Chunk>,
 ) -> Result<(), (Status, Fault)> {
     let mut found = 0;
-    let elements = current.wqe.elements();
-    for piece in pieces(elements, current.offset.into(), used.into()) {
+    for piece in pieces(wqe.elements(), offset.into(), used.into()) {
         context
             .translate(piece, pd, right, chunks)
             .map_err(|fault| (Status::LocalProtection, fault))?;

@@ -1,13 +1,17 @@
-//! Room `send`: send queues. Which request goes next and as which packets, what is acknowledged, what
-//! retires, fails or is flushed.
+//! Room `send`: send queues. Which request goes next and as which packets, what is acknowledged, what is
+//! sent again and when, what retires, fails or is flushed.
 
 mod emit;
+mod reads;
+mod recover;
 mod respond;
 mod wqe;
 
 pub(crate) use emit::Next;
-use respond::OpenRead;
-pub(crate) use respond::{Response, response_opcode};
+use reads::OpenRead;
+pub(crate) use reads::response_opcode;
+use recover::Recovery;
+pub(crate) use respond::Response;
 pub(crate) use wqe::MAX_MESSAGE;
 
 use std::collections::VecDeque;
@@ -18,6 +22,9 @@ use crate::context::QpContext;
 use crate::wire::Psn;
 use wqe::Wqe;
 
+/// Packet number after the last of a request that failed before its first.
+const UNSENT: u64 = u64::MAX;
+
 /// A request of which a packet was sent, or that failed before.
 #[derive(Clone, Copy, Debug)]
 struct Request {
@@ -25,21 +32,23 @@ struct Request {
     opcode: u8,
     silent: bool,
     is_read: bool,
-    /// Packet number after its last; `u64::MAX` if it failed before its first.
+    /// Packet number of its first.
+    first: u64,
+    /// Packet number after its last, or [`UNSENT`].
     end: u64,
     /// Payload writes to be answered before it may retire: those of its read responses.
     placed: u64,
 }
 
-/// The request of which packets are left to send.
+/// The request of which packets are left to send, as its entry was read from the ring.
 #[derive(Clone, Copy, Debug)]
 struct Current {
     wqe: Wqe,
     index: u16,
-    /// Payload bytes sent.
-    offset: u32,
-    /// Packets sent.
-    packet: u32,
+    /// Packet number of its first.
+    first: u64,
+    /// Packet number after its last.
+    end: u64,
 }
 
 /// A request that retires with an error.
@@ -67,6 +76,7 @@ pub(crate) struct SendQueue {
     consumer: u16,
     /// Next request to start.
     next_index: u16,
+    /// The request that `next` lies in, if its entry need not be read.
     current: Option<Current>,
     in_flight: VecDeque<Request>,
     open_reads: VecDeque<OpenRead>,
@@ -76,18 +86,24 @@ pub(crate) struct SendQueue {
     start: Psn,
     /// Oldest packet not acknowledged.
     una: u64,
-    /// Next packet to be sent.
+    /// Next packet to be sent: una ≤ next ≤ top.
     next: u64,
+    /// After the newest packet ever sent.
+    top: u64,
     /// The request that stopped the queue, and how it retires.
     failure: Option<Failure>,
-    /// A response failed a request: no further response is taken.
+    /// A response or a timeout failed a request: no further response is taken.
     fatal: bool,
+    recovery: Recovery,
 }
 
 impl SendQueue {
     /// The queue pair was written in `QpInit`. What lies in the completion queue's way stays there.
     pub fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self {
+            recovery: self.recovery.cleared(),
+            ..Self::default()
+        };
     }
 
     /// PSN of a packet.
@@ -95,7 +111,7 @@ impl SendQueue {
         self.start + (packet & 0xFF_FFFF) as u32
     }
 
-    /// Whether a response failed a request.
+    /// Whether a response or a timeout failed a request.
     pub fn is_fatal(&self) -> bool {
         self.fatal
     }
@@ -168,18 +184,21 @@ impl SendQueue {
     /// In words, for a report.
     pub fn describe(&self) -> String {
         let mut text = format!(
-            "send: requests {}..{} rung, {} retired up to, {} sending; psn {} unacknowledged, {} next",
+            "send: requests {}..{} rung, {} retired up to, {} sending; psn {} unacknowledged, {} next, {} top",
             self.consumer,
             self.producer,
             self.consumer,
             self.next_index,
             self.psn(self.una),
             self.psn(self.next),
+            self.psn(self.top),
         );
         if let Some(current) = &self.current {
             text += &format!(
-                "; request {} at byte {} of {}",
-                current.index, current.offset, current.wqe.length
+                "; request {} at packet {} of {}",
+                current.index,
+                self.next - current.first,
+                current.end - current.first
             );
         }
         if let Some(read) = self.open_reads.front() {
@@ -190,6 +209,7 @@ impl SendQueue {
                 self.psn(read.next),
             );
         }
+        text += &self.recovery.describe();
         if let Some(failure) = &self.failure {
             text += &format!(
                 "; stopped: request {} fails, {:?}",

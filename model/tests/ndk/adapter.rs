@@ -4,7 +4,7 @@ use tandem_model::abi::{Status, Table, WqeOpcode};
 use tandem_model::hal::HalError;
 use tandem_model::ndk::{
     AdapterConfig, AdapterError, AdapterFlags, MrUse, NdkError, NdkVersion, Notification, NtStatus,
-    Object, OpFlags, Provider, QpParameters, RdmaTechnology,
+    Object, OpFlags, Provider, QpParameters, RdmaTechnology, Timing,
 };
 
 use crate::fake::{Bed, Fake, cqe, peer};
@@ -33,8 +33,13 @@ fn ndk_open_versions() {
 }
 
 #[test]
-fn open_sets_addresses_and_event_queue() {
+fn open_sets_addresses_units_of_time_and_event_queue() {
     let nic = open(AdapterConfig {
+        timing: Timing {
+            time_unit: 0,
+            rnr_unit: 1000,
+            cnp_interval: 0x0100_0005,
+        },
         mac: [1, 2, 3, 4, 5, 6],
         ipv4: Some([10, 0, 0, 1].into()),
         ipv6: Some("fe80::1".parse().unwrap()),
@@ -50,6 +55,12 @@ fn open_sets_addresses_and_event_queue() {
         [0x0000_80FE, 0, 0, 0x0100_0000]
     );
     assert_eq!(registers[&0x014], 7, "64 + 32 events at least");
+    let units = [0x034, 0x038, 0x03C].map(|offset| registers[&offset]);
+    assert_eq!(units, [1, 1000, 0xFF_FFFF]);
+    let nic = open(AdapterConfig::default()).unwrap();
+    let registers = &nic.hal().registers;
+    let units = [0x034, 0x038, 0x03C].map(|offset| registers[&offset]);
+    assert_eq!(units, [256, 625, 3125], "as after reset");
 }
 
 #[test]

@@ -130,6 +130,7 @@ pub struct Change {
     pub mtu: PathMtu,
     pub cq_depth: u32,
     pub cq_reserve: Option<u32>,
+    pub rnr_retry: u8,
 }
 
 pub const PLAIN: Change = Change {
@@ -137,11 +138,16 @@ pub const PLAIN: Change = Change {
     mtu: PathMtu::B1024,
     cq_depth: 256,
     cq_reserve: None,
+    rnr_retry: 6,
 };
 
 pub struct World {
     pub a: Node,
     pub b: Node,
+    /// Frames that were sent.
+    pub frames: u32,
+    /// Which of them are lost, by their number.
+    pub loses: fn(u32) -> bool,
 }
 
 impl World {
@@ -170,29 +176,68 @@ impl World {
             sq_psn: 0xFF_FFFE,
             rq_psn: 7,
             mtu: change.mtu,
+            rnr_retry: change.rnr_retry,
             ..ConnectParameters::to([2, 0, 0, 0, 0, 2], ip(2), qpn_b)
         };
         let to_a = ConnectParameters {
             sq_psn: 7,
             rq_psn: 0xFF_FFFE,
             mtu: change.mtu,
+            rnr_retry: change.rnr_retry,
             ..ConnectParameters::to([2, 0, 0, 0, 0, 1], ip(1), qpn_a)
         };
         a.nic.bench().connect(a.qp, &to_b).unwrap();
         b.nic.bench().connect(b.qp, &to_a).unwrap();
-        Self { a, b }
+        Self {
+            a,
+            b,
+            frames: 0,
+            loses: |_| false,
+        }
     }
 
-    /// Lets time pass until nothing happens any more.
+    /// Lets time pass until nothing happens any more, by a timer either.
     pub fn run(&mut self) {
+        for _ in 0..10_000 {
+            self.settle();
+            if !self.skip() {
+                return;
+            }
+        }
+        panic!("never idle");
+    }
+
+    /// Lets time pass until nothing happens before the first deadline.
+    pub fn settle(&mut self) {
         for _ in 0..1_000_000 {
-            let forth = carry(&mut self.a, &mut self.b);
-            let back = carry(&mut self.b, &mut self.a);
+            let forth = self.carry(true);
+            let back = self.carry(false);
             if !forth && !back {
                 return;
             }
         }
         panic!("never idle");
+    }
+
+    /// Lets time pass to the first deadline; `false` if there is none.
+    pub fn skip(&mut self) -> bool {
+        let left = |node: &Node| {
+            let target = node.nic.hal();
+            let deadline = target.next_deadline()?;
+            Some(deadline.saturating_sub(target.now()))
+        };
+        let first = [left(&self.a), left(&self.b)].into_iter().flatten().min();
+        let Some(mut clocks) = first else {
+            return false;
+        };
+        while clocks > 0 {
+            let steps = clocks.min(u32::MAX.into());
+            for node in [&mut self.a, &mut self.b] {
+                node.nic.hal_mut().advance(steps as u32).unwrap();
+            }
+            clocks -= steps;
+        }
+        true
     }
 
     /// Nothing is left under way.
@@ -202,14 +247,22 @@ impl World {
             node.nic.hal_mut().finish().unwrap();
         }
     }
-}
 
-/// Lets a node run a little, and takes its frames to the other; whether anything happened.
-fn carry(from: &mut Node, to: &mut Node) -> bool {
-    let busy = from.nic.hal_mut().advance(16).unwrap();
-    let frames = from.nic.hal_mut().take_frames().unwrap();
-    for frame in &frames {
-        to.nic.hal_mut().send_frame(frame).unwrap();
+    /// Lets a node run a little, and takes its frames to the other; whether anything happened.
+    fn carry(&mut self, forth: bool) -> bool {
+        let (from, to) = if forth {
+            (&mut self.a, &mut self.b)
+        } else {
+            (&mut self.b, &mut self.a)
+        };
+        let busy = from.nic.hal_mut().advance(16).unwrap();
+        let frames = from.nic.hal_mut().take_frames().unwrap();
+        for frame in &frames {
+            if !(self.loses)(self.frames) {
+                to.nic.hal_mut().send_frame(frame).unwrap();
+            }
+            self.frames += 1;
+        }
+        busy || !frames.is_empty()
     }
-    busy || !frames.is_empty()
 }

@@ -1,99 +1,38 @@
-//! The golden model as a target: engine, host memory, and a scheduler that makes the engine's choices.
+//! The golden model as a target: engine, host memory, a clock, and a scheduler that makes the engine's
+//! choices.
+//!
+//! One action takes one clock. Timers end, notifications of congestion leave and paced queue pairs
+//! send again by that clock, within the bounds of the contract.
+
+mod choice;
+mod clock;
+mod memory;
+mod pace;
+
+pub use memory::Memory;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-use crate::abi::{CommitKind, RespondKind};
-use crate::engine::{
-    Action, Config, Effect, Engine, Illegal, InputError, Inputs, ReadChannel, Room,
-};
+use crate::abi::{CommitKind, QpState, RespondKind, RxResult, Table};
+use crate::engine::{Action, Config, Effect, Engine, Illegal, InputError};
 use crate::hal::{Hal, HalError, Target};
+use crate::wire::Frame;
+use clock::{Clock, Due};
+use pace::Pace;
 
-/// How the next action is chosen among the enabled ones. All of them let frames wait for receive
-/// doorbells: without retransmission a send that meets no receive ends its connection.
+/// How the next action is chosen among the enabled ones, and when in its bounds a timer ends (T is its
+/// least time).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheduler {
-    /// Rooms and queue pairs take turns.
+    /// Rooms and queue pairs take turns; timers end after T.
     Fair,
-    /// Uniformly among all enabled actions; the same seed makes the same choices.
+    /// Uniformly among all enabled actions, timers anywhere between T and 4 T; the same seed makes the
+    /// same choices.
     Random(u64),
     /// Hard on the driver and the peer: stays on one queue pair as long as it can, sends before it
-    /// looks at what came in, answers as late as possible and coalesces acknowledges.
+    /// looks at what came in, answers as late as possible and coalesces acknowledges; timers end after 4 T.
     Adversarial,
-}
-
-/// Host memory: one range of bytes that grows as it is allocated.
-#[derive(Clone, Debug)]
-pub struct Memory {
-    bytes: Vec<u8>,
-    limit: usize,
-}
-
-impl Memory {
-    /// Logical address of the first byte; nothing lies below it.
-    pub const BASE: u64 = 0x1000_0000;
-
-    /// Memory of which at most `limit` bytes may be allocated.
-    pub const fn new(limit: usize) -> Self {
-        Self {
-            bytes: Vec::new(),
-            limit,
-        }
-    }
-
-    /// Reserves zeroed bytes at a multiple of `align`.
-    ///
-    /// # Errors
-    /// [`HalError::OutOfMemory`] beyond the limit.
-    pub fn allocate(&mut self, length: usize, align: u64) -> Result<u64, HalError> {
-        let align = align.max(1).next_power_of_two();
-        let out_of_memory = HalError::OutOfMemory { length };
-        let end = Self::BASE + self.bytes.len() as u64;
-        let Some(start) = end.checked_next_multiple_of(align) else {
-            return Err(out_of_memory);
-        };
-        let needed = usize::try_from(start - Self::BASE)
-            .ok()
-            .and_then(|offset| offset.checked_add(length))
-            .filter(|needed| *needed <= self.limit)
-            .ok_or(out_of_memory)?;
-        self.bytes.resize(needed, 0);
-        Ok(start)
-    }
-
-    /// The bytes of a range, if it is allocated.
-    pub fn get(&self, address: u64, length: usize) -> Option<&[u8]> {
-        let start = usize::try_from(address.checked_sub(Self::BASE)?).ok()?;
-        self.bytes.get(start..start.checked_add(length)?)
-    }
-
-    /// The bytes of a range for writing, if it is allocated.
-    pub fn get_mut(&mut self, address: u64, length: usize) -> Option<&mut [u8]> {
-        let start = usize::try_from(address.checked_sub(Self::BASE)?).ok()?;
-        self.bytes.get_mut(start..start.checked_add(length)?)
-    }
-}
-
-impl Inputs for Memory {
-    fn read(
-        &mut self,
-        channel: ReadChannel,
-        address: u64,
-        bytes: &mut [u8],
-    ) -> Result<(), InputError> {
-        match self.get(address, bytes.len()) {
-            Some(from) => {
-                bytes.copy_from_slice(from);
-                Ok(())
-            }
-            None => Err(InputError {
-                channel,
-                address,
-                length: bytes.len(),
-                cause: "no such memory".into(),
-            }),
-        }
-    }
 }
 
 /// The golden model on a bench: an engine with its own memory, driven by a [`Scheduler`].
@@ -106,7 +45,7 @@ pub struct ModelTarget {
     scheduler: Scheduler,
     rng: ChaCha8Rng,
     frames: Vec<Vec<u8>>,
-    actions: u64,
+    clock: Clock,
     enabled: Vec<Action>,
     effects: Vec<Effect>,
     last: Option<Action>,
@@ -129,7 +68,7 @@ impl ModelTarget {
             scheduler,
             rng: ChaCha8Rng::seed_from_u64(seed),
             frames: Vec::new(),
-            actions: 0,
+            clock: Clock::default(),
             enabled: Vec::new(),
             effects: Vec::new(),
             last: None,
@@ -147,7 +86,8 @@ impl ModelTarget {
         self.last.as_ref()
     }
 
-    /// Performs one action of the scheduler's choice; `false` if none is enabled.
+    /// Lets one clock pass, with one action of the scheduler's choice; `false` if there was none. What is
+    /// due by the clock goes before everything else.
     ///
     /// # Errors
     /// [`HalError::Stopped`] if the engine reads memory that does not exist; it stays stopped.
@@ -155,14 +95,17 @@ impl ModelTarget {
         if let Some(why) = &self.stopped {
             return Err(HalError::Stopped(why.clone()));
         }
-        let result = match self.scheduler {
-            Scheduler::Fair => self.engine.step(&mut self.memory, &mut self.effects),
-            _ => self.choose_and_apply(),
+        self.clock.tick();
+        let result = match self.apply_due() {
+            Ok(None) => match self.scheduler {
+                Scheduler::Fair => self.engine.step(&mut self.memory, &mut self.effects),
+                _ => self.choose_and_apply(),
+            },
+            due => due,
         };
         match result {
             Ok(Some(action)) => {
-                self.actions += 1;
-                self.last = Some(action);
+                self.account(&action);
                 self.carry_out()?;
                 Ok(true)
             }
@@ -171,7 +114,7 @@ impl ModelTarget {
         }
     }
 
-    /// All actions that are enabled now.
+    /// All actions that are enabled now, whatever the clock says: also the end of each timer that runs.
     ///
     /// # Errors
     /// If the engine would read memory that does not exist.
@@ -181,7 +124,7 @@ impl ModelTarget {
         Ok(all)
     }
 
-    /// Performs one action of the caller's choice.
+    /// Performs one action of the caller's choice; it takes one clock.
     ///
     /// # Errors
     /// [`Illegal`] if it is not enabled; nothing has changed then. A write to memory that does not
@@ -189,73 +132,104 @@ impl ModelTarget {
     pub fn apply(&mut self, action: &Action) -> Result<(), Illegal> {
         self.engine
             .apply(action, &mut self.memory, &mut self.effects)?;
-        self.actions += 1;
-        self.last = Some(*action);
+        self.clock.tick();
+        self.account(action);
         // A failure is kept, and told at the next step.
         let _ = self.carry_out();
         Ok(())
     }
 
+    /// Performs what is due by the clock.
+    fn apply_due(&mut self) -> Result<Option<Action>, Illegal> {
+        while let Some(due) = self.clock.due() {
+            let action = match due {
+                Due::Send(qpn) => {
+                    self.engine.hold_sends(qpn, false);
+                    None
+                }
+                Due::Timer(qpn) => self.engine.timer_action(qpn),
+                Due::Cnp(qpn) => self.engine.cnp_action(qpn),
+            };
+            if let Some(action) = action {
+                self.engine
+                    .apply(&action, &mut self.memory, &mut self.effects)?;
+                return Ok(Some(action));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Sets the clock by an action just performed.
+    fn account(&mut self, action: &Action) {
+        self.last = Some(*action);
+        if let Some(change) = self.engine.timer_change() {
+            let clocks = change.timer.map(|timer| self.timer_end(timer.clocks()));
+            self.clock.set_timer(change.qpn, clocks);
+        }
+        let qpn = action.qpn;
+        match action.kind {
+            CommitKind::RxResponse if action.cause == RxResult::Cnp as u8 => {
+                let interval = self.engine.cnp_interval();
+                self.clock.cnp_came(qpn, interval);
+            }
+            CommitKind::RxRequest | CommitKind::RxResponse
+                if self.engine.cnp_action(qpn).is_some() =>
+            {
+                let late = self.cnp_lateness();
+                self.clock.owe_cnp(qpn, late);
+            }
+            CommitKind::Respond if action.cause == RespondKind::Cnp as u8 => {
+                let interval = self.engine.cnp_interval();
+                self.clock.cnp_left(qpn, interval);
+            }
+            CommitKind::SqEmit => self.pace(qpn),
+            CommitKind::Context
+                if action.cause == Table::Qp as u8
+                    && self.engine.qp_state(qpn) == Some(QpState::Init) =>
+            {
+                self.clock.clear(qpn);
+            }
+            _ => {}
+        }
+    }
+
+    /// Clocks after which a timer of so many ends.
+    fn timer_end(&mut self, clocks: u64) -> u64 {
+        match self.scheduler {
+            Scheduler::Fair => clocks,
+            Scheduler::Random(_) => clocks + self.rng.next_u64() % (3 * clocks + 1),
+            Scheduler::Adversarial => 4 * clocks,
+        }
+    }
+
+    /// Clocks for which a notification of congestion is kept back longer than it must.
+    fn cnp_lateness(&mut self) -> u64 {
+        let interval = self.engine.cnp_interval();
+        match self.scheduler {
+            Scheduler::Fair => 0,
+            Scheduler::Random(_) => self.rng.next_u64() % (interval + 1),
+            Scheduler::Adversarial => 4 * interval,
+        }
+    }
+
+    /// Holds a queue pair that has just sent a packet back, if it was slowed down.
+    fn pace(&mut self, qpn: u32) {
+        let level = self.clock.level(qpn, self.engine.cnp_interval());
+        if level == 0 {
+            return;
+        }
+        let payload = self.effects.iter().find_map(|effect| match effect {
+            Effect::Frame(bytes) => Frame::parse(bytes).ok().map(|frame| frame.payload.len()),
+            Effect::Write { .. } => None,
+        });
+        let gap = Pace::gap(level, payload.unwrap_or(0));
+        self.clock.hold(qpn, gap);
+        self.engine.hold_sends(qpn, true);
+    }
+
     fn stop(&mut self, why: String) -> HalError {
         self.stopped = Some(why.clone());
         HalError::Stopped(why)
-    }
-
-    fn choose_and_apply(&mut self) -> Result<Option<Action>, Illegal> {
-        self.enabled.clear();
-        self.engine
-            .enabled(&mut self.memory, &mut self.enabled)
-            .map_err(|source| Illegal::Input {
-                room: Room::Host,
-                action: Action::new(CommitKind::None, 0),
-                source,
-            })?;
-        let rung = |action: &Action| action.kind == CommitKind::RqDoorbell;
-        if self.enabled.iter().any(rung) {
-            self.enabled.retain(|action| {
-                !matches!(
-                    action.kind,
-                    CommitKind::RxDrop | CommitKind::RxRequest | CommitKind::RxResponse
-                )
-            });
-        }
-        if self.enabled.is_empty() {
-            return Ok(None);
-        }
-        let choice = match self.scheduler {
-            Scheduler::Random(_) => (self.rng.next_u64() % self.enabled.len() as u64) as usize,
-            _ => self.worst(),
-        };
-        let Some(action) = self.enabled.get(choice).copied() else {
-            return Ok(None);
-        };
-        self.engine
-            .apply(&action, &mut self.memory, &mut self.effects)?;
-        Ok(Some(action))
-    }
-
-    /// The adversary's choice: the action of the greatest weight, the last of equals.
-    fn worst(&self) -> usize {
-        let last_qpn = self.last.map(|last| last.qpn);
-        let weight = |action: &Action| {
-            let kind = match action.kind {
-                CommitKind::SqEmit | CommitKind::SqFail => 7,
-                CommitKind::RxDrop | CommitKind::RxRequest | CommitKind::RxResponse => 6,
-                CommitKind::SqDoorbell | CommitKind::RqDoorbell => 5,
-                CommitKind::Flush => 4,
-                CommitKind::Respond if action.cause == RespondKind::Read as u8 => 3,
-                CommitKind::Respond => 2,
-                CommitKind::Retire => 1,
-                _ => 0,
-            };
-            (kind, Some(action.qpn) == last_qpn)
-        };
-        let greatest = self
-            .enabled
-            .iter()
-            .enumerate()
-            .max_by_key(|(_, action)| weight(action));
-        greatest.map_or(0, |(i, _)| i)
     }
 
     /// Lets the world see the effects of the last action.
@@ -330,17 +304,27 @@ impl Target for ModelTarget {
         Ok(std::mem::take(&mut self.frames))
     }
 
+    /// Where nothing happens time passes at once.
     fn advance(&mut self, steps: u32) -> Result<bool, HalError> {
-        for done in 0..steps {
-            if !self.step()? {
-                return Ok(done > 0);
+        let end = self.clock.now() + u64::from(steps);
+        let mut happened = false;
+        while self.clock.now() < end {
+            if self.step()? {
+                happened = true;
+                continue;
             }
+            let next = self.clock.next().map_or(end, |at| at.saturating_sub(1));
+            self.clock.pass_to(next.min(end));
         }
-        Ok(steps > 0)
+        Ok(happened)
     }
 
     fn now(&self) -> u64 {
-        self.actions
+        self.clock.now()
+    }
+
+    fn next_deadline(&self) -> Option<u64> {
+        self.clock.next()
     }
 
     fn finish(&mut self) -> Result<(), HalError> {
@@ -350,7 +334,7 @@ impl Target for ModelTarget {
         let mut left = Vec::new();
         let listed = self.engine.enabled(&mut self.memory, &mut left);
         listed.map_err(|why| HalError::Stopped(why.to_string()))?;
-        match left.first() {
+        match left.iter().find(|action| !choice::is_timed(action)) {
             None => Ok(()),
             Some(action) => Err(HalError::Stopped(format!("left undone: {action}"))),
         }
