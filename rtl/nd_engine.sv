@@ -114,19 +114,19 @@ module nd_engine
   localparam int unsigned SlotBits = MaxRead > 1 ? $clog2(MaxRead) : 1;
   localparam int unsigned LaneBits = $clog2(KeepWidth);
 
-  // ---- commit: context, send (doorbell, emit, retire), receive (doorbell, rx, flush, respond),
-  //      complete
-  localparam int unsigned Commits = 9;
+  // ---- commit: context, send (doorbell, emit, retire, timer), receive (doorbell, rx, flush,
+  //      respond, cnp), complete
+  localparam int unsigned Commits = 11;
   logic    [Commits-1:0] commit_req, commit_gnt;
   commit_t [Commits-1:0] commit_record;
   commit_t               record;
-  logic                  stop_valid;
-  qp_t                   stop_qp;
+  logic                  verdict_valid;
+  qp_t                   verdict_qp;
+  rx_result_e            verdict;
 
   nd_commit #(.N(Commits)) u_commit (
     .clk, .rst, .req(commit_req), .rec(commit_record), .gnt(commit_gnt), .commit_valid,
-    .commit(record),
-    .stop_valid, .stop_qp
+    .commit(record), .verdict_valid, .verdict_qp, .verdict
   );
   assign commit = record;
 
@@ -147,8 +147,9 @@ module nd_engine
   logic                  cq_wr_valid, cq_wr_ready;
   logic [15:0]           cq_wr_index;
   cq_context_t           cq_wr;
-  qp_t      [2:0]        send_cfg_addr, recv_cfg_addr;
-  qp_send_t [2:0]        send_cfg;
+  qp_t      [3:0]        send_cfg_addr;
+  qp_send_t [3:0]        send_cfg;
+  qp_t      [2:0]        recv_cfg_addr;
   qp_recv_t [2:0]        recv_cfg;
   qp_t                   addr_cfg_addr, cq_cfg_addr;
   qp_addr_t              addr_cfg;
@@ -190,6 +191,7 @@ module nd_engine
   logic                 rx_event, tx_event, gather_error, write_error;
   logic [4:0]           rx_cause;
   logic [15:0]          rx_octets, tx_octets;
+  timing_t              timing;
 
   nd_host #(
     .DataWidth(DataWidth), .NumQp(NumQp), .NumCq(NumCq), .NumToken(NumToken), .NumPage(NumPage),
@@ -208,7 +210,7 @@ module nd_engine
     .m_axi_arvalid, .m_axi_arready, .m_axi_arid, .m_axi_araddr, .m_axi_arlen, .m_axi_arsize,
     .m_axi_arburst, .m_axi_arlock, .m_axi_arcache, .m_axi_arprot, .m_axi_arqos,
     .m_axi_rvalid, .m_axi_rready, .m_axi_rid, .m_axi_rdata, .m_axi_rresp, .m_axi_rlast,
-    .irq, .gather_error, .write_error, .port(own),
+    .irq, .gather_error, .write_error, .port(own), .timing,
     .sq_db_valid, .sq_db_ready, .sq_db, .rq_db_valid, .rq_db_ready, .rq_db,
     .cq_db_valid, .cq_db_ready, .cq_db, .ctx_wr_valid, .ctx_wr_ready, .ctx_wr, .ctx_busy,
     .qp_query, .qp_query_state,
@@ -219,20 +221,31 @@ module nd_engine
     .scatter_valid, .scatter_ready, .scatter, .rx_data_valid, .rx_data_ready, .rx_data,
     .rx_data_last,
     .post_valid, .post_ready, .post, .cpl_valid, .cpl_ready, .cpl,
-    .rx_event, .rx_cause, .rx_octets, .tx_event, .tx_octets
+    .commit_valid, .commit(record), .rx_event, .rx_cause, .rx_octets, .tx_event, .tx_octets
   );
 
   // ---- send
+  // Time of the retry timers stands still while the network does not take what is offered.
+  logic tx_stalled_q;
+  always_ff @(posedge clk) begin
+    tx_stalled_q <= m_axis_tvalid && !m_axis_tready;
+    if (rst) tx_stalled_q <= 1'b0;
+  end
+
   logic                send_tx_valid, send_chunk_valid, send_chunk_ready, tx_room;
   tx_desc_t            send_tx;
   chunk_t              send_chunk;
   logic                ack_valid, ack_ready, read_done_valid, read_done_ready;
   ack_t                ack;
-  qp_t                 read_done_qp, read_qp, next_psn_addr;
+  qp_t                 read_done_qp, read_qp, top_psn_addr;
   logic [SlotBits-1:0] read_slot;
   read_t               read;
+  logic                read_again;
   logic [7:0]          reads_started;
-  psn_t                next_psn;
+  psn_t                top_psn, fail_mark_psn;
+  qp_t                 requester_addr, requester_wqp, moved_qp, fail_mark_qp;
+  requester_t          requester, requester_wdata;
+  logic                requester_we, moved_valid, fail_mark_valid, fail_mark_ready;
   logic [NumQp-1:0]    settled;
   logic                emit_valid;
   qp_t                 emit_qp;
@@ -243,23 +256,25 @@ module nd_engine
   status_e     [1:0]   qp_event_status;
 
   nd_send #(.NumQp(NumQp), .MaxRead(MaxRead), .Outstanding(Outstanding)) u_send (
-    .clk, .rst, .epoch, .qp_states, .stop_valid, .stop_qp,
+    .clk, .rst, .epoch, .qp_states, .timing, .verdict_valid, .verdict_qp, .verdict,
     .send_cfg_addr, .send_cfg, .qp_clear_valid, .qp_clear_ready(qp_clear_ready[0]), .qp_clear,
     .set_error_valid(set_error_valid[0]), .set_error(set_error_qp[0]),
     .tr_req_valid(tr_req_valid[0]), .tr_req_ready(tr_req_ready[0]), .tr_req(tr_req[0]),
     .tr_rsp_valid(tr_rsp_valid[0]), .tr_rsp_ready(tr_rsp_ready[0]), .tr_rsp(tr_rsp[0]),
-    .commit_req(commit_req[3:1]), .commit_record(commit_record[3:1]), .commit_gnt(commit_gnt[3:1]),
+    .commit_req(commit_req[4:1]), .commit_record(commit_record[4:1]), .commit_gnt(commit_gnt[4:1]),
     .sq_db_valid, .sq_db_ready, .sq_db, .fetch_valid(sq_fetch_valid), .fetch_ready(sq_fetch_ready),
     .fetch(sq_fetch), .fetch_rsp_valid(sq_fetch_rsp_valid), .fetch_rsp(sq_fetch_rsp),
     .chunk_valid(send_chunk_valid), .chunk_ready(send_chunk_ready), .chunk(send_chunk),
-    .tx_valid(send_tx_valid), .tx_ready(tx_room), .tx(send_tx),
+    .tx_stalled(tx_stalled_q), .tx_valid(send_tx_valid), .tx_ready(tx_room), .tx(send_tx),
     .ack_valid, .ack_ready, .ack, .read_done_valid, .read_done_ready, .read_done_qp, .settled,
     .completion_valid(completion_valid[0]), .completion_ready(completion_ready[0]),
     .completion(completion[0]), .qp_event_valid(qp_event_valid[0]),
     .qp_event_ready(qp_event_ready[0]),
     .qp_event_qp(qp_event_qp[0]), .qp_event_status(qp_event_status[0]),
-    .read_qp, .read_slot, .read, .reads_started, .next_psn_addr, .next_psn,
-    .emit_valid, .emit_qp
+    .read_qp, .read_slot, .read, .read_again, .reads_started, .top_psn_addr, .top_psn,
+    .emit_valid, .emit_qp, .requester_addr, .requester, .requester_we, .requester_wqp,
+    .requester_wdata, .moved_valid, .moved_qp, .fail_mark_valid, .fail_mark_ready, .fail_mark_qp,
+    .fail_mark_psn
   );
 
   // ---- receive
@@ -270,13 +285,13 @@ module nd_engine
   chunk_t   resp_chunk;
 
   nd_receive #(.NumQp(NumQp), .MaxRead(MaxRead)) u_receive (
-    .clk, .rst, .own, .qp_states, .epoch, .recv_cfg_addr, .recv_cfg,
+    .clk, .rst, .own, .timing, .qp_states, .epoch, .recv_cfg_addr, .recv_cfg,
     .qp_clear_valid, .qp_clear_ready(qp_clear_ready[1]), .qp_clear, .context_done,
     .set_error_valid(set_error_valid[1]), .set_error(set_error_qp[1]), .invalidate_valid,
     .invalidate,
     .tr_req_valid(tr_req_valid[2:1]), .tr_req_ready(tr_req_ready[2:1]), .tr_req(tr_req[2:1]),
     .tr_rsp_valid(tr_rsp_valid[2:1]), .tr_rsp_ready(tr_rsp_ready[2:1]), .tr_rsp(tr_rsp[2:1]),
-    .commit_req(commit_req[7:4]), .commit_record(commit_record[7:4]), .commit_gnt(commit_gnt[7:4]),
+    .commit_req(commit_req[9:5]), .commit_record(commit_record[9:5]), .commit_gnt(commit_gnt[9:5]),
     .rq_db_valid, .rq_db_ready, .rq_db, .fetch_valid(rq_fetch_valid), .fetch_ready(rq_fetch_ready),
     .fetch(rq_fetch), .fetch_rsp_valid(rq_fetch_rsp_valid), .fetch_rsp(rq_fetch_rsp),
     .scatter_valid, .scatter_ready, .scatter, .post_valid, .post_ready, .post,
@@ -284,8 +299,10 @@ module nd_engine
     .tx_valid(resp_tx_valid), .tx_ready(tx_room), .tx(resp_tx),
     .chunk_valid(resp_chunk_valid), .chunk_ready(resp_chunk_ready), .chunk(resp_chunk),
     .ack_valid, .ack_ready, .ack, .read_done_valid, .read_done_ready, .read_done_qp, .settled,
-    .read_qp, .read_slot, .read, .reads_started, .next_psn_addr, .next_psn,
-    .emit_valid, .emit_qp,
+    .read_qp, .read_slot, .read, .read_again, .reads_started, .top_psn_addr, .top_psn,
+    .emit_valid, .emit_qp, .requester_addr, .requester, .requester_we, .requester_wqp,
+    .requester_wdata, .moved_valid, .moved_qp, .fail_mark_valid, .fail_mark_ready, .fail_mark_qp,
+    .fail_mark_psn,
     .completion_valid(completion_valid[1]), .completion_ready(completion_ready[1]),
     .completion(completion[1]), .qp_event_valid(qp_event_valid[1]),
     .qp_event_ready(qp_event_ready[1]),
@@ -298,11 +315,11 @@ module nd_engine
     .qp_event_valid, .qp_event_ready, .qp_event_qp, .qp_event_status,
     .cq_db_valid, .cq_db_ready, .cq_db, .cpl_valid, .cpl_ready, .cpl,
     .epoch, .cq_wr_valid, .cq_wr_ready, .cq_wr_index, .cq_wr, .context_done, .cq_cfg_addr, .cq_cfg,
-    .commit_req(commit_req[8]), .commit_record(commit_record[8]), .commit_gnt(commit_gnt[8])
+    .commit_req(commit_req[10]), .commit_record(commit_record[10]),
+    .commit_gnt(commit_gnt[10])
   );
 
-  // ---- commit: context, send (doorbell, emit, retire), receive (doorbell, rx, flush, respond),
-  //      complete
+  // ---- wire
   localparam int unsigned Descriptors = 8;
   localparam int unsigned DescriptorCount = $clog2(Descriptors) + 1;
   logic     tx_valid, tx_ready;
@@ -323,12 +340,13 @@ module nd_engine
     .send_chunk_valid, .send_chunk_ready, .send_chunk, .resp_chunk_valid, .resp_chunk_ready,
     .resp_chunk,
     .chunk_valid, .chunk_ready, .chunk, .chunk_last,
-    .tx_data_valid, .tx_data_ready, .tx_data, .tx_data_bytes, .tx_data_last, .tx_event, .tx_octets
+    .tx_data_valid, .tx_data_ready, .tx_data, .tx_data_bytes, .tx_data_last, .tx_data_error,
+    .tx_event, .tx_octets
   );
   assign m_axis_tuser = 1'b0;
 
   logic unused;
-  assign unused = &{1'b0, gather_error, write_error, tx_data_error};
+  assign unused = &{1'b0, gather_error, write_error};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin

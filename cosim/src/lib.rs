@@ -4,11 +4,15 @@
 //! [`lockstep`] checker beside it.
 
 pub mod bus;
+mod fault;
 pub mod lockstep;
+mod options;
 mod ports;
 mod sim;
 mod target;
 
+pub use fault::Fault;
+pub use options::{Options, Wave};
 pub use ports::{Beat, LiteIn, LiteOut, PortsIn, PortsOut, ReadIn, ReadOut, WriteIn, WriteOut};
 pub use sim::{Build, Simulation, SimulationError};
-pub use target::{Options, RtlTarget};
+pub use target::RtlTarget;

@@ -126,7 +126,7 @@ pub(crate) mod ffi {
 
         fn new_fast(context: UniquePtr<Context>) -> UniquePtr<Model>;
         fn step_fast(model: Pin<&mut Model>, inputs: &PortsIn, outputs: &mut PortsOut) -> bool;
-        fn replay(model: Pin<&mut Model>, inputs: &[PortsIn]) -> f64;
+        fn replay(model: Pin<&mut Model>, inputs: &[PortsIn]) -> bool;
 
         #[cfg(feature = "debug")]
         fn new_debug(context: UniquePtr<Context>) -> UniquePtr<Model>;

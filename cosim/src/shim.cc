@@ -10,8 +10,6 @@
 #include "Vnd_engine_coverage.h"
 #endif
 
-#include <chrono>
-
 namespace tandem {
 namespace {
 
@@ -128,13 +126,12 @@ bool step_fast(verilated_rt::Model& model, const PortsIn& in, PortsOut& out) noe
 }
 
 // The bare loop that the benches compare with: the inputs of an earlier run again, no bench.
-double replay(verilated_rt::Model& model, rust::Slice<const PortsIn> inputs) noexcept {
+bool replay(verilated_rt::Model& model, rust::Slice<const PortsIn> inputs) noexcept {
     PortsOut out{};
-    const auto start = std::chrono::steady_clock::now();
     for (const PortsIn& in : inputs) {
-        if (!step<Vnd_engine_fast>(model, in, out)) return 0.0;
+        if (!step<Vnd_engine_fast>(model, in, out)) return false;
     }
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return true;
 }
 
 #ifdef TANDEM_DEBUG

@@ -12,7 +12,7 @@ struct PortsOut;
 
 std::unique_ptr<verilated_rt::Model> new_fast(std::unique_ptr<verilated_rt::Context> context);
 bool step_fast(verilated_rt::Model& model, const PortsIn& in, PortsOut& out) noexcept;
-double replay(verilated_rt::Model& model, rust::Slice<const PortsIn> inputs) noexcept;
+bool replay(verilated_rt::Model& model, rust::Slice<const PortsIn> inputs) noexcept;
 #ifdef TANDEM_DEBUG
 std::unique_ptr<verilated_rt::Model> new_debug(std::unique_ptr<verilated_rt::Context> context);
 bool step_debug(verilated_rt::Model& model, const PortsIn& in, PortsOut& out) noexcept;

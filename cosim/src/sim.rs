@@ -37,6 +37,9 @@ pub enum SimulationError {
 type New = fn(UniquePtr<sys::Context>) -> UniquePtr<sys::Model>;
 type Step = fn(Pin<&mut sys::Model>, &PortsIn, &mut PortsOut) -> bool;
 
+/// Levels of hierarchy in a wave: all there are.
+const WAVE_DEPTH: u16 = 99;
+
 /// See the module.
 pub struct Simulation {
     model: Model,
@@ -45,7 +48,7 @@ pub struct Simulation {
 
 impl Simulation {
     /// An engine whose uninitialised state comes from `seed`, in reset.
-    pub fn new(build: Build, seed: u64, wave: Option<&Path>) -> Result<Self, SimulationError> {
+    pub fn new(build: Build, seed: u64) -> Result<Self, SimulationError> {
         let (new, step): (New, Step) = match build {
             Build::Fast => (ffi::new_fast, ffi::step_fast),
             #[cfg(feature = "debug")]
@@ -55,14 +58,16 @@ impl Simulation {
             #[allow(unreachable_patterns, reason = "reached without the features")]
             build => return Err(SimulationError::NotBuilt(build)),
         };
-        let mut model = Model::new(Context::new(&Settings::with_seed(seed))?, new)?;
-        if let Some(path) = wave {
-            if build != Build::Debug {
-                return Err(SimulationError::NoWave);
-            }
-            model.open_trace(path, 99)?;
-        }
+        let model = Model::new(Context::new(&Settings::with_seed(seed))?, new)?;
         Ok(Self { model, step })
+    }
+
+    /// Writes an FST wave from here on; only the debug build can.
+    pub fn open_wave(&mut self, path: &Path) -> Result<(), SimulationError> {
+        if !self.model.can_trace() {
+            return Err(SimulationError::NoWave);
+        }
+        Ok(self.model.open_trace(path, WAVE_DEPTH)?)
     }
 
     /// One clock: the rising edge, then `inputs` are driven; `outputs` are what the engine then drives.
@@ -78,11 +83,12 @@ impl Simulation {
         }
     }
 
-    /// Seconds that the fast engine takes for these inputs, one a clock, in a loop of C++ without a bench.
-    pub fn replay(&mut self, inputs: &[PortsIn]) -> Result<f64, verilated::Error> {
-        let seconds = ffi::replay(self.model.pin_mut(), inputs);
-        self.model.check()?;
-        Ok(seconds)
+    /// Clocks the fast engine with these inputs, in a loop of C++ without a bench.
+    pub fn replay(&mut self, inputs: &[PortsIn]) -> Result<(), verilated::Error> {
+        match ffi::replay(self.model.pin_mut(), inputs) {
+            true => Ok(()),
+            false => self.model.check(),
+        }
     }
 
     /// The model, for coverage data, waves, save and restore.

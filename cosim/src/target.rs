@@ -5,53 +5,21 @@ use tandem_model::engine::{Action, Config};
 use tandem_model::hal::{Hal, HalError, Target};
 
 use crate::bus::{
-    FrameSink, FrameSource, HostMemory, LiteMaster, LiteReply, ReadSlave, SinkEvent, Traffic,
-    Violation, WriteEvent, WriteSlave,
+    FrameSink, FrameSource, HostMemory, LiteMaster, LiteReply, ReadSlave, SinkEvent, Violation,
+    WriteEvent, WriteSlave,
 };
+use crate::fault::Injector;
 use crate::lockstep::{Divergence, Lockstep, Record, Summary};
+use crate::options::{Options, Wave};
 use crate::ports::{PortsIn, PortsOut};
-use crate::sim::{Build, Simulation};
-
-/// How a Verilated node is run.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Name of the node, for messages.
-    pub node: String,
-    /// Seed of all that is random: bus traffic and the engine's uninitialised state.
-    pub seed: u64,
-    /// What the buses do.
-    pub traffic: Traffic,
-    /// Whether the golden model checks each action.
-    pub lockstep: bool,
-    /// Which build of the engine runs.
-    pub build: Build,
-    /// Where to write an FST wave (needs [`Build::Debug`]).
-    pub wave: Option<std::path::PathBuf>,
-    /// Host memory at most, in bytes.
-    pub memory: usize,
-    /// Whether to keep all inputs, for [`Simulation::replay`].
-    pub keep_inputs: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            node: "node".into(),
-            seed: 1,
-            traffic: Traffic::RANDOM,
-            lockstep: true,
-            build: Build::Fast,
-            wave: None,
-            memory: 256 << 20,
-            keep_inputs: false,
-        }
-    }
-}
+use crate::sim::{Build, Simulation, SimulationError};
 
 /// Clocks that a register access may take.
 const ACCESS_CLOCKS: u32 = 10_000;
 /// Clocks without any traffic after which the engine counts as idle.
 const IDLE_CLOCKS: u64 = 400;
+/// Clocks after which an engine that gets nothing to do must be idle.
+const FINISH_CLOCKS: u64 = 1_000_000;
 /// Clocks of reset.
 const RESET_CLOCKS: u32 = 4;
 /// Clocks between looks at the checker.
@@ -62,7 +30,10 @@ pub struct RtlTarget {
     simulation: Simulation,
     inputs: PortsIn,
     outputs: PortsOut,
+    seed: u64,
     kept: Option<Vec<PortsIn>>,
+    wave: Option<Wave>,
+    fault: Option<Injector>,
     cycle: u64,
     active: u64,
     memory: HostMemory,
@@ -85,7 +56,10 @@ impl RtlTarget {
     /// Builds an engine and takes it through reset.
     pub fn new(options: Options) -> Result<Self, HalError> {
         let stop = |cause: String| HalError::Stopped(format!("node {}: {cause}", options.node));
-        let simulation = Simulation::new(options.build, options.seed, options.wave.as_deref())
+        if options.wave.is_some() && options.build != Build::Debug {
+            return Err(stop(SimulationError::NoWave.to_string()));
+        }
+        let simulation = Simulation::new(options.build, options.seed)
             .map_err(|error| stop(error.to_string()))?;
         let memory = HostMemory::new(options.memory);
         let lockstep = match options.lockstep {
@@ -103,7 +77,10 @@ impl RtlTarget {
                 ..PortsIn::default()
             },
             outputs: PortsOut::default(),
+            seed: options.seed,
             kept: options.keep_inputs.then(Vec::new),
+            wave: options.wave,
+            fault: options.fault.map(Injector::new),
             cycle: 0,
             active: 0,
             lite: LiteMaster::default(),
@@ -144,6 +121,14 @@ impl RtlTarget {
         self.kept.as_deref().unwrap_or_default()
     }
 
+    /// Clocks another, bare engine with the kept inputs, in a loop of C++ without a bench.
+    pub fn replay(&self) -> Result<(), HalError> {
+        let stopped = |error: SimulationError| HalError::Stopped(error.to_string());
+        let mut bare = Simulation::new(Build::Fast, self.seed).map_err(stopped)?;
+        let outcome = bare.replay(self.kept_inputs());
+        outcome.map_err(|error| stopped(error.into()))
+    }
+
     /// The node's memory.
     pub fn memory(&self) -> &HostMemory {
         &self.memory
@@ -153,7 +138,14 @@ impl RtlTarget {
         if let Some(kept) = &mut self.kept {
             kept.push(*next);
         }
+        if let Some(wave) = self.wave.take_if(|wave| wave.from <= self.cycle) {
+            let opened = self.simulation.open_wave(&wave.path);
+            opened.map_err(|error| self.stop(error.to_string()))?;
+        }
         let result = self.simulation.step(next, &mut self.outputs);
+        if let Some(fault) = &mut self.fault {
+            fault.change(&self.inputs, &mut self.outputs);
+        }
         self.cycle += 1;
         result.map_err(|error| self.stop(format!("cycle {}: {error}", self.cycle)))
     }
@@ -347,7 +339,13 @@ impl Target for RtlTarget {
     }
 
     fn finish(&mut self) -> Result<(), HalError> {
-        while self.advance(64)? {}
+        let end = self.cycle + FINISH_CLOCKS;
+        while self.advance(64)? {
+            if self.cycle > end {
+                let cause = format!("still busy after {FINISH_CLOCKS} clocks without new work");
+                return Err(self.stop(cause));
+            }
+        }
         let Some(lockstep) = self.lockstep.take() else {
             return Ok(());
         };

@@ -1,11 +1,12 @@
 //! Verilates room `wire` alone and compiles its shim.
 
-use verilated_build::{Design, Error};
+use verilated_build::{Design, Error, Variant};
 
 fn main() {
     verilated_build::script(|| {
         let mut shim = cxx_build::bridge("src/ports.rs");
         Design::new("nd_wire_top")
+            .variant(Variant::Debug)
             .prefix("Vnd_wire_top")
             .file_list("rtl/wire/nd_wire.f")
             .build()?

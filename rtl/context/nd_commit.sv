@@ -2,8 +2,8 @@
 //
 // A room holds `req` with its record `rec` only when the whole action can take effect in this
 // clock; `gnt` is one-hot and combinational. The granted record leaves on `commit` in the same
-// clock: the order of those records is the order of effects. `stop` names, in the same clock, the
-// queue pair whose request a response failed (RxFatal), so that not one more packet of it is sent.
+// clock: the order of those records is the order of effects. `verdict` names, in the same clock, the
+// queue pair of a response and what it led to, so that sending stops or goes back at once.
 module nd_commit
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -21,8 +21,9 @@ module nd_commit
   output logic            commit_valid,
   output commit_t         commit,
 
-  output logic            stop_valid,
-  output qp_t             stop_qp
+  output logic            verdict_valid,
+  output qp_t             verdict_qp,
+  output rx_result_e      verdict
 );
   localparam int unsigned IdxWidth = N > 1 ? $clog2(N) : 1;
 
@@ -37,9 +38,10 @@ module nd_commit
     for (int unsigned i = 0; i < N; i++) if (gnt[i]) commit |= rec[i];
   end
 
-  assign commit_valid = |gnt;
-  assign stop_valid   = commit_valid && commit.kind == CommitRxResponse && commit.cause == RxFatal;
-  assign stop_qp      = qp_t'(commit.qpn);
+  assign commit_valid  = |gnt;
+  assign verdict_valid = commit_valid && commit.kind == CommitRxResponse;
+  assign verdict_qp    = qp_t'(commit.qpn);
+  assign verdict       = rx_result_e'(commit.cause);
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin

@@ -21,8 +21,8 @@ module nd_tables
 
   output qp_state_e [NumQp-1:0] qp_states,
 
-  input  qp_t       [2:0]       send_cfg_addr,
-  output qp_send_t  [2:0]       send_cfg,
+  input  qp_t       [3:0]       send_cfg_addr,
+  output qp_send_t  [3:0]       send_cfg,
   input  qp_t       [2:0]       recv_cfg_addr,
   output qp_recv_t  [2:0]       recv_cfg,
   input  qp_t                   addr_cfg_addr,
@@ -49,7 +49,7 @@ module nd_tables
   assign send_word = '{
     sq_base: qp_entry.sq_base, sq_log: qp_entry.sq_log, sq_stride: qp_entry.sq_stride,
     mtu: qp_entry.mtu, pd: qp_entry.pd, send_cq: qp_entry.send_cq, max_ord: qp_entry.max_ord,
-    sq_psn: qp_entry.sq_psn
+    sq_psn: qp_entry.sq_psn, timeout: qp_entry.timeout, retry_cnt: qp_entry.retry_cnt
   };
   assign recv_word = '{
     rq_base: qp_entry.rq_base, rq_log: qp_entry.rq_log, mtu: qp_entry.mtu, pd: qp_entry.pd,
@@ -65,11 +65,14 @@ module nd_tables
   };
   assign cq_word = '{send_cq: qp_entry.send_cq, recv_cq: qp_entry.recv_cq};
 
-  for (genvar i = 0; i < 3; i++) begin : g_port
+  for (genvar i = 0; i < 4; i++) begin : g_send
     nd_ram #(.T(qp_send_t), .Depth(NumQp)) u_send (
       .clk, .we(qp_we), .waddr(row), .wdata(send_word),
       .raddr(row_t'(send_cfg_addr[i])), .rdata(send_cfg[i])
     );
+  end
+
+  for (genvar i = 0; i < 3; i++) begin : g_recv
     nd_ram #(.T(qp_recv_t), .Depth(NumQp)) u_recv (
       .clk, .we(qp_we), .waddr(row), .wdata(recv_word),
       .raddr(row_t'(recv_cfg_addr[i])), .rdata(recv_cfg[i])
@@ -95,7 +98,7 @@ module nd_tables
     if (rst) states_q <= {NumQp{QpReset}};
   end
 
-  // the table keeps no retries and no reserved bits
+  // the table keeps no reserved bits
   logic unused;
   assign unused = &{1'b0, qp_index, error_qp, send_cfg_addr, recv_cfg_addr, addr_cfg_addr,
                     cq_cfg_addr, qp_entry};

@@ -177,7 +177,7 @@ module nd_dma_gather
   assign error         = error_q;
   assign unused = ^{meta_count, beat_count, error_count, beat_room, bad_room, bad_valid};
 
-`ifdef FORMAL
+`ifndef SYNTHESIS
   always_ff @(posedge clk) begin
     if (!rst) begin
       a_room: assert (!beat_valid || beat_room);

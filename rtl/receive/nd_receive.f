@@ -4,11 +4,15 @@ rtl/receive/nd_receive_walk.sv
 rtl/receive/nd_receive_admit.sv
 rtl/receive/nd_receive_request.sv
 rtl/receive/nd_receive_response.sv
+rtl/receive/nd_receive_replay.sv
 rtl/receive/nd_receive_effect.sv
 rtl/receive/nd_receive_rx.sv
 rtl/receive/nd_receive_doorbell.sv
 rtl/receive/nd_receive_fetch.sv
 rtl/receive/nd_receive_flush.sv
 rtl/receive/nd_receive_place.sv
+rtl/receive/nd_receive_answers.sv
 rtl/receive/nd_receive_respond.sv
+rtl/receive/nd_receive_cnp.sv
+rtl/receive/nd_receive_posts.sv
 rtl/receive/nd_receive.sv

@@ -1,9 +1,9 @@
 // Room `receive`: judges frames, places payload, answers requests, flushes receive queues.
 //
 // Ports as in `docs/src/rtl-rooms.md`, and two that report other rooms' actions: `emit_*` (SqEmit was
-// granted: next PSN and open reads of that queue pair move) and `context_done` (a table write was
-// granted: a queue pair that was cleared may move again). Commit pairs: doorbell, rx, flush, respond.
-// Clearing a queue pair waits until posts under way have come back; until the table write is granted
+// granted: newest PSN and open reads of that queue pair move) and `context_done` (a table write was
+// granted: a queue pair that was cleared may move again). Commit pairs: doorbell, rx, flush, respond,
+// cnp. Clearing a queue pair waits until posts under way have come back; until the table write is granted
 // nothing of that queue pair is decided.
 module nd_receive
   import nd_pkg::*;
@@ -21,6 +21,7 @@ module nd_receive
 
   // context
   input  port_t                 own,
+  input  timing_t               timing,
   input  qp_state_e [NumQp-1:0] qp_states,
   input  logic [7:0]            epoch,
   output qp_t       [2:0]       recv_cfg_addr,  // rx, fetch, respond
@@ -39,9 +40,9 @@ module nd_receive
   input  logic [1:0]            tr_rsp_valid,
   output logic [1:0]            tr_rsp_ready,
   input  translate_rsp_t [1:0]  tr_rsp,
-  output logic [3:0]            commit_req,
-  output commit_t [3:0]         commit_record,
-  input  logic [3:0]            commit_gnt,
+  output logic [4:0]            commit_req,
+  output commit_t [4:0]         commit_record,
+  input  logic [4:0]            commit_gnt,
 
   // host
   input  logic                  rq_db_valid,
@@ -84,11 +85,23 @@ module nd_receive
   output qp_t                   read_qp,
   output logic [SlotBits-1:0]   read_slot,
   input  read_t                 read,
+  input  logic                  read_again,
   input  logic [7:0]            reads_started,
-  output qp_t                   next_psn_addr,
-  input  psn_t                  next_psn,
+  output qp_t                   top_psn_addr,
+  input  psn_t                  top_psn,
+  output qp_t                   requester_addr,
+  input  requester_t            requester,
+  output logic                  requester_we,
+  output qp_t                   requester_wqp,
+  output requester_t            requester_wdata,
   input  logic                  emit_valid,
   input  qp_t                   emit_qp,
+  input  logic                  moved_valid,
+  input  qp_t                   moved_qp,
+  input  logic                  fail_mark_valid,
+  output logic                  fail_mark_ready,
+  input  qp_t                   fail_mark_qp,
+  input  psn_t                  fail_mark_psn,
 
   // complete
   output logic                  completion_valid,
@@ -111,10 +124,11 @@ module nd_receive
     status_e status;
   } qp_event_t;
 
-  logic rx_gnt, flush_gnt, respond_gnt;
+  logic rx_gnt, flush_gnt, respond_gnt, cnp_gnt;
   assign rx_gnt      = commit_gnt[1];
   assign flush_gnt   = commit_gnt[2];
   assign respond_gnt = commit_gnt[3];
+  assign cnp_gnt     = commit_gnt[4];
 
   // ---- clearing a queue pair -----------------------------------------------------------------
   typedef enum logic [1:0] {
@@ -124,12 +138,14 @@ module nd_receive
     ClearHeld   // until the table write is granted
   } clear_e;
   clear_e clear_q, clear_d;
-  logic   clear, pause, hold, posts_idle;
+  logic   clear, pause, hold, posts_idle, place_idle, to_send_idle;
+  logic   answers_busy;
 
   assign clear          = clear_q == ClearNow;
   assign pause          = clear_q inside {ClearWait, ClearNow};
   assign hold           = clear_q != ClearIdle;
-  assign qp_clear_ready = clear_q == ClearHeld;
+  assign qp_clear_ready = clear_q == ClearHeld && !answers_busy;
+  assign posts_idle     = place_idle && to_send_idle;
 
   always_comb begin
     clear_d = clear_q;
@@ -155,7 +171,6 @@ module nd_receive
   idx_t       consumer_wdata;
   qp_t        rx_rqp[1];
   responder_t responder[1];
-  requester_t requester[1];
   logic [7:0] reads_done;
   effect_t    effect;
   idx_t       effect_consumer, job_consumer;
@@ -177,10 +192,6 @@ module nd_receive
   nd_receive_table #(.T(responder_t), .NumQp(NumQp), .Reads(1)) u_responder (
     .clk, .clear, .clear_qp(hold_qp_q), .we(rx_gnt && effect.responder_we), .wqp(rx_qp),
     .wdata(effect.responder), .rqp(rx_rqp), .rdata(responder)
-  );
-  nd_receive_table #(.T(requester_t), .NumQp(NumQp), .Reads(1)) u_requester (
-    .clk, .clear, .clear_qp(hold_qp_q), .we(rx_gnt && effect.requester_we), .wqp(rx_qp),
-    .wdata(effect.requester), .rqp(rx_rqp), .rdata(requester)
   );
 
   // ---- doorbells and fetch -------------------------------------------------------------------
@@ -204,23 +215,21 @@ module nd_receive
   );
 
   // ---- frames --------------------------------------------------------------------------------
-  logic   touched, answered, full, rx_room, place_ready, ack_room, event_room;
-  qp_t    touched_qp, answered_qp;
+  logic   answered, full, rx_room, place_ready, ack_room, event_room;
+  qp_t    answered_qp;
   logic   list_valid, list_ready, list_keep, list_discard;
   chunk_t list_chunk;
 
-  // Doorbells, packets sent: one grant a clock, so at most one of them.
-  assign touched    = db_done || emit_valid;
-  assign touched_qp = db_done ? db_qp : emit_qp;
-  assign rx_room    = place_ready && ack_room && event_room;
+  assign rx_room = place_ready && ack_room && event_room;
 
   nd_receive_rx #(.NumQp(NumQp), .MaxRead(MaxRead)) u_rx (
     .clk, .rst, .own, .qp_states, .epoch, .pause, .hold, .hold_qp(hold_qp_q),
-    .touched, .touched_qp, .answered, .answered_qp, .full,
+    .posted(db_done), .posted_qp(db_qp), .moved(moved_valid), .moved_qp,
+    .emitted(emit_valid), .emitted_qp(emit_qp), .answered, .answered_qp, .full,
     .frame_valid(rx_valid), .frame_ready(rx_ready), .frame(rx),
-    .qp(rx_qp), .cfg(recv_cfg[0]), .responder(responder[0]), .requester(requester[0]),
-    .producer(producer[0]), .consumer(consumer[0]), .fetched(receive_here), .reads_done, .next_psn,
-    .receive_odd, .receive, .read_slot, .read, .reads_started,
+    .qp(rx_qp), .cfg(recv_cfg[0]), .responder(responder[0]), .requester,
+    .producer(producer[0]), .consumer(consumer[0]), .fetched(receive_here), .reads_done, .top_psn,
+    .receive_odd, .receive, .read_slot, .read, .read_again, .reads_started,
     .tr_req_valid(tr_req_valid[0]), .tr_req_ready(tr_req_ready[0]), .tr_req(tr_req[0]),
     .tr_rsp_valid(tr_rsp_valid[0]), .tr_rsp_ready(tr_rsp_ready[0]), .tr_rsp(tr_rsp[0]),
     .chunk_valid(list_valid), .chunk_ready(list_ready), .chunk(list_chunk),
@@ -230,12 +239,30 @@ module nd_receive
   );
 
   // ---- flush and placement -------------------------------------------------------------------
-  job_t flush_job, mark;
-  logic mark_valid, mark_ready, rx_job, back;
+  job_t flush_job, mark, fail_mark, job;
+  logic mark_valid, mark_ready, settled_valid, rx_job, job_valid;
 
+  // Jobs of granted actions, at most one a clock; the mark of a queue pair in QpErr waits for its turn.
   assign rx_job     = rx_gnt && effect.job_valid;
-  assign mark_ready = place_ready && !rx_job && !flush_gnt;
-  assign back       = post_valid && post_ready && post.kind == PostFatal && post.completion.receive;
+  assign mark_ready = place_ready && !rx_job && !flush_gnt && !fail_mark_valid;
+  assign job_valid  = rx_job || flush_gnt || fail_mark_valid || (mark_valid && mark_ready);
+
+  // Of a failure that no response told: behind all payload, and not while a queue pair is cleared.
+  assign fail_mark_ready = place_ready && !hold;
+
+  always_comb begin
+    fail_mark                   = '0;
+    fail_mark.other             = 1'b1;
+    fail_mark.other_kind        = PostFatal;
+    fail_mark.completion.qp     = fail_mark_qp;
+    fail_mark.completion.token  = {8'd0, fail_mark_psn};
+    fail_mark.completion.status = StatusRetryExceeded;
+
+    job = mark;
+    if (rx_job) job = effect.job;
+    else if (flush_gnt) job = flush_job;
+    else if (fail_mark_valid) job = fail_mark;
+  end
 
   nd_receive_flush #(.NumQp(NumQp)) u_flush (
     .clk, .rst, .qp_states, .pause, .hold, .hold_qp(hold_qp_q),
@@ -243,88 +270,74 @@ module nd_receive
     .qp(flush_qp), .producer(producer[2]), .consumer(consumer[2]), .room(place_ready),
     .commit_req(commit_req[2]), .commit_record(commit_record[2]), .commit_gnt(flush_gnt),
     .job(flush_job), .job_consumer, .mark_valid, .mark_ready, .mark,
-    .back_valid(back), .back_qp(post.completion.qp), .settled
+    .back_valid(settled_valid), .back_qp(post.completion.qp), .settled
   );
   nd_receive_place u_place (
     .clk, .rst, .chunk_valid(list_valid), .chunk_ready(list_ready), .chunk(list_chunk),
     .chunk_keep(list_keep), .chunk_discard(list_discard),
-    .job_valid(rx_job || flush_gnt || (mark_valid && mark_ready)), .job_ready(place_ready),
-    .job(flush_gnt ? flush_job : rx_job ? effect.job : mark), .scatter_valid, .scatter_ready,
-    .scatter,
-    .taken(post_valid && post_ready), .idle(posts_idle)
+    .job_valid, .job_ready(place_ready), .job, .scatter_valid, .scatter_ready, .scatter,
+    .taken(post_valid && post_ready), .idle(place_idle)
   );
 
   // ---- answers -------------------------------------------------------------------------------
-  logic respond_event, respond_error;
+  logic     respond_valid, respond_event, respond_error, respond_tx_valid;
+  tx_desc_t respond_tx, cnp_tx;
 
   nd_receive_respond #(.NumQp(NumQp)) u_respond (
     .clk, .rst, .qp_states, .epoch, .pause(clear), .hold, .hold_qp(hold_qp_q),
-    .clear, .clear_qp(hold_qp_q), .reserve(rx_gnt && effect.reserve), .full,
+    .clear, .clear_qp(hold_qp_q), .clear_busy(answers_busy),
+    .reserve(rx_gnt && effect.reserve), .full,
     .fatal(rx_gnt && effect.fatal), .fatal_qp(rx_qp),
-    .post_valid(post_valid && post_ready && post.kind == PostRespond), .post(post.response),
+    .post_valid(respond_valid), .post(post.response),
     .answered, .answered_qp, .reads_qp(rx_qp), .reads_done,
     .qp(respond_qp), .cfg(recv_cfg[2]),
     .tr_req_valid(tr_req_valid[1]), .tr_req_ready(tr_req_ready[1]), .tr_req(tr_req[1]),
     .tr_rsp_valid(tr_rsp_valid[1]), .tr_rsp_ready(tr_rsp_ready[1]), .tr_rsp(tr_rsp[1]),
-    .chunk_valid, .chunk_ready, .chunk, .tx_valid, .tx_ready, .tx,
+    .chunk_valid, .chunk_ready, .chunk, .tx_valid(respond_tx_valid), .tx_ready, .tx(respond_tx),
     .event_room, .event_valid(respond_event), .set_error(respond_error),
     .commit_req(commit_req[3]), .commit_record(commit_record[3]), .commit_gnt(respond_gnt)
   );
 
+  nd_receive_cnp #(.NumQp(NumQp)) u_cnp (
+    .clk, .rst, .qp_states, .interval(timing.cnp_interval), .pause(clear), .hold,
+    .hold_qp(hold_qp_q), .clear, .clear_qp(hold_qp_q),
+    .mark(rx_gnt && effect.congested), .mark_qp(rx_qp), .tx_ready, .tx(cnp_tx),
+    .commit_req(commit_req[4]), .commit_record(commit_record[4]), .commit_gnt(cnp_gnt)
+  );
+  assign tx_valid = respond_tx_valid || cnp_gnt;
+  assign tx       = cnp_gnt ? cnp_tx : respond_tx;
+
   // ---- to other rooms ------------------------------------------------------------------------
-  logic       completion_room, read_done_room, fatal_q, unused;
-  ack_t       fatal_ack_q;
-  logic [2:0] unused_acks, unused_events, unused_completions, unused_reads;
+  logic       unused;
+  logic [2:0] unused_events;
   qp_event_t  qp_event, event_in;
 
-  assign unused     = &{1'b0, post, effect};
-  assign post_ready = completion_room && read_done_room && !fatal_q;
+  assign unused = &{1'b0, effect, timing};
 
-  // Acknowledges go on at the grant; a failure only when what its read received is placed.
-  logic ack_in;
-  assign ack_in = rx_gnt && effect.ack_valid;
-  always_ff @(posedge clk) begin
-    if (!fatal_q) begin
-      fatal_q     <= post_valid && post_ready && post.kind == PostFatal && !post.completion.receive;
-      fatal_ack_q <= '{qp: post.completion.qp, psn: post.completion.token[23:0], fail: 1'b1,
-                       status: post.completion.status, error_code: post.completion.error_code};
-    end else if (ack_room && !ack_in) begin
-      fatal_q <= 1'b0;
-    end
-    if (rst) fatal_q <= 1'b0;
-  end
+  nd_receive_posts u_posts (
+    .clk, .rst, .post_valid, .post_ready, .post, .idle(to_send_idle), .ack_room,
+    .ack_in_valid(rx_gnt && effect.ack_valid), .ack_in(effect.ack), .respond_valid, .settled_valid,
+    .ack_valid, .ack_ready, .ack, .read_done_valid, .read_done_ready, .read_done_qp,
+    .completion_valid, .completion_ready, .completion
+  );
 
   assign event_in.qp     = respond_event ? respond_qp : rx_qp;
   assign event_in.status = respond_event ? StatusRemoteInvalidRequest : effect.fatal_status;
   assign qp_event_qp     = qp_event.qp;
   assign qp_event_status = qp_event.status;
 
-  nd_fifo #(.T(ack_t), .Depth(4)) u_acks (
-    .clk, .rst, .in_valid(ack_in || fatal_q), .in_ready(ack_room),
-    .in_data(ack_in ? effect.ack : fatal_ack_q),
-    .out_valid(ack_valid), .out_ready(ack_ready), .out_data(ack), .count(unused_acks)
-  );
   nd_fifo #(.T(qp_event_t), .Depth(4)) u_events (
     .clk, .rst, .in_valid((rx_gnt && effect.fatal) || respond_event), .in_ready(event_room),
     .in_data(event_in), .out_valid(qp_event_valid), .out_ready(qp_event_ready), .out_data(qp_event),
     .count(unused_events)
   );
-  nd_fifo #(.T(completion_t), .Depth(4)) u_completions (
-    .clk, .rst, .in_valid(post_valid && post_ready && post.kind == PostReceive),
-    .in_ready(completion_room), .in_data(post.completion),
-    .out_valid(completion_valid), .out_ready(completion_ready), .out_data(completion),
-    .count(unused_completions)
-  );
-  nd_fifo #(.T(qp_t), .Depth(4)) u_reads (
-    .clk, .rst, .in_valid(post_valid && post_ready && post.kind == PostReadDone),
-    .in_ready(read_done_room), .in_data(post.qp),
-    .out_valid(read_done_valid), .out_ready(read_done_ready), .out_data(read_done_qp),
-    .count(unused_reads)
-  );
-
   assign recv_cfg_addr    = {respond_qp, fetch_qp, rx_qp};
   assign read_qp          = rx_qp;
-  assign next_psn_addr    = rx_qp;
+  assign top_psn_addr     = rx_qp;
+  assign requester_addr   = rx_qp;
+  assign requester_we     = rx_gnt && effect.requester_we;
+  assign requester_wqp    = rx_qp;
+  assign requester_wdata  = effect.requester;
   assign set_error_valid  = (rx_gnt && effect.fatal) || respond_error;
   assign set_error        = respond_error ? respond_qp : rx_qp;
   assign invalidate_valid = rx_gnt && effect.invalidate;
@@ -338,6 +351,11 @@ module nd_receive
   end
 
 `ifndef SYNTHESIS
-  always_ff @(posedge clk) if (!rst) a_one: assert ($onehot0(commit_gnt));
+  always_ff @(posedge clk) begin
+    if (!rst) begin
+      a_one:  assert ($onehot0({commit_gnt, fail_mark_valid}));
+      a_mark: assert (!fail_mark_valid || fail_mark_ready);
+    end
+  end
 `endif
 endmodule

@@ -9,7 +9,7 @@ module nd_receive_admit
   input  port_t       own,
   input  rx_desc_t    frame,
   input  qp_state_e   state,
-  input  logic        failed,  // an earlier response was RxFatal
+  input  logic        failed,  // a request failed before: no response is taken
   input  qp_recv_t    cfg,
   output drop_cause_e cause
 );
@@ -25,14 +25,14 @@ module nd_receive_admit
     op = decode(frame.opcode);
     own_address = frame.dst_mac == own.mac &&
                   frame.dst_ip == (frame.ipv6 ? own.ipv6 : {own.ipv4, Mapped});
-    if (op.response) taken = state == QpRts && !failed;
+    if (op.response) taken = state == QpRts && (!failed || op.cnp);
     else taken = state inside {QpRtr, QpRts};
 
     cause = DropNone;
     if (frame.drop != DropNone) cause = frame.drop;
     else if (!own_address) cause = DropDestAddress;
     else if (frame.dest_qpn < 24'd2 || state == QpReset) cause = DropQpn;
-    else if (frame.opcode[7:5] != 3'd0) cause = DropService;
+    else if (frame.opcode[7:5] != 3'd0 && !op.cnp) cause = DropService;
     else if (frame.opcode == OpAtomicAck) cause = DropUnsupported;
     else if (!taken) cause = DropQpState;
     else if (frame.ipv6 != cfg.ipv6 || frame.src_ip != cfg.remote_ip) cause = DropSourceAddress;

@@ -31,7 +31,7 @@ module nd_receive_effect
   status_e     status;
   logic [7:0]  syndrome;
   logic [31:0] bytes;
-  psn_t        msn;
+  psn_t        msn, fail_psn;
   sge_t        first_sge;
   logic        unused;
 
@@ -43,6 +43,7 @@ module nd_receive_effect
     wire_drop = frame.drop != DropNone;
     payload   = frame.len != '0 && !frame.oversize && !wire_drop;
     drop      = cause != DropNone || plan.drop;
+    fail_psn  = plan.result == RxAccept ? x : plan.psn;
     first_sge = read.sge[0];
 
     // verdict with the checks of tokens
@@ -79,43 +80,63 @@ module nd_receive_effect
                                wire_drop ? '0 : frame.psn, '0, effect.drop);
     end else if (op.response) begin
       effect.rec = commit_rec(CommitRxResponse, frame.dest_qpn, '0, frame.psn, '0, result);
-      effect.requester_we = 1'b1;
-      effect.ack.psn      = plan.psn;
-      if (result == RxAccept) begin
-        effect.ack_valid      = 1'b1;
-        effect.keep           = 1'b1;
-        effect.job.chunks     = chunks;
-        effect.requester.live = 1'b1;
-        effect.requester.una  = plan.psn;
-        if (frame.opcode != OpAck) begin
-          effect.requester.packets = requester.packets + 24'd1;
-          effect.requester.bytes   = requester.bytes + 32'(frame.len);
-          if (plan.pieces) begin
-            effect.requester.element = end_element;
-            effect.requester.offset  = end_offset;
-          end
-          if (final_one) begin
-            effect.requester.reads   = requester.reads + 8'd1;
-            effect.requester.packets = '0;
-            effect.requester.bytes   = '0;
-            effect.requester.element = '0;
-            effect.requester.offset  = '0;
-            effect.job.other         = 1'b1;
-            effect.job.other_kind    = PostReadDone;
-            effect.invalidate        = read.invalidate;
-            effect.token             = first_sge.token;
+      effect.requester_we   = result != RxCnp;
+      effect.ack_valid      = plan.moved && result inside {RxAccept, RxGoBack, RxRnrWait};
+      effect.ack.psn        = plan.psn;
+      effect.requester.live = 1'b1;
+      effect.requester.una  = fail_psn;
+      if (plan.moved) begin
+        effect.requester.recovering = 1'b0;
+        effect.requester.go_backs   = '0;
+        effect.requester.rnr_waits  = '0;
+      end
+      unique case (result)
+        RxAccept: begin
+          effect.keep          = 1'b1;
+          effect.job.chunks    = chunks;
+          effect.requester.una = plan.psn;
+          if (frame.opcode != OpAck) begin
+            effect.requester.packets = requester.packets + 24'd1;
+            effect.requester.bytes   = requester.bytes + 32'(frame.len);
+            if (plan.pieces) begin
+              effect.requester.element = end_element;
+              effect.requester.offset  = end_offset;
+            end
+            if (final_one) begin
+              effect.requester.reads   = requester.reads + 8'd1;
+              effect.requester.packets = '0;
+              effect.requester.bytes   = '0;
+              effect.requester.element = '0;
+              effect.requester.offset  = '0;
+              effect.job.other         = 1'b1;
+              effect.job.other_kind    = PostReadDone;
+              effect.invalidate        = read.invalidate;
+              effect.token             = first_sge.token;
+            end
           end
         end
-      end else begin
-        // told when what the read placed before is placed
-        effect.requester.failed          = 1'b1;
-        effect.job.other                 = 1'b1;
-        effect.job.other_kind            = PostFatal;
-        effect.job.completion.qp         = qp;
-        effect.job.completion.token      = {8'd0, plan.result == RxAccept ? x : plan.psn};
-        effect.job.completion.status     = status;
-        effect.job.completion.error_code = 32'(plan.syndrome);
-      end
+        RxGoBack: begin
+          effect.requester.go_backs   = effect.requester.go_backs + 3'd1;
+          effect.requester.recovering = 1'b1;
+        end
+        RxRnrWait: begin
+          if (plan.counted) effect.requester.rnr_waits = effect.requester.rnr_waits + 3'd1;
+          effect.requester.recovering = 1'b0;
+          effect.requester.waiting    = 1'b1;
+          effect.requester.rnr_code   = frame.aeth[28:24];
+        end
+        RxFatal: begin
+          // told when what the read placed before is placed
+          effect.requester.failed          = 1'b1;
+          effect.job.other                 = 1'b1;
+          effect.job.other_kind            = PostFatal;
+          effect.job.completion.qp         = qp;
+          effect.job.completion.token      = {8'd0, fail_psn};
+          effect.job.completion.status     = status;
+          effect.job.completion.error_code = 32'(plan.syndrome);
+        end
+        default: ;  // RxCnp
+      endcase
     end else begin
       effect.rec = commit_rec(CommitRxRequest, frame.dest_qpn, '0, frame.psn, '0, result);
       effect.responder_we = 1'b1;
@@ -143,7 +164,13 @@ module nd_receive_effect
           end else begin
             effect.responder.message = op.send ? MessageSend : MessageWrite;
           end
-          if (op.read) effect.responder.reads = responder.reads + 8'd1;
+          if (op.read) begin
+            effect.remember        = 1'b1;
+            effect.responder.reads = responder.reads + 8'd1;
+            if (responder.remembered != '1) begin
+              effect.responder.remembered = responder.remembered + 8'd1;
+            end
+          end
           effect.invalidate = op.invalidate;
           effect.token      = frame.ieth;
         end
@@ -156,8 +183,9 @@ module nd_receive_effect
 
       effect.job.other_kind = PostRespond;
       effect.job.other    = nak || plan.answer || (op.read && result == RxAccept);
-      effect.job.response = '{qp: qp, is_read: op.read && result == RxAccept, psn: plan.psn,
-                              msn: msn, syndrome: syndrome, va: frame.va, len: frame.dma_len,
+      effect.job.response = '{qp: qp, is_read: op.read && result inside {RxAccept, RxDuplicate},
+                              replay: result == RxDuplicate, psn: plan.psn, msn: msn,
+                              syndrome: syndrome, va: frame.va, len: frame.dma_len,
                               token: frame.token};
       effect.job.receive  = plan.receive && (nak || (op.ends && result == RxAccept));
       effect.job.completion.qp        = qp;
@@ -177,6 +205,7 @@ module nd_receive_effect
       effect.consumed = effect.job.receive;
       effect.reserve  = effect.job.other;
     end
+    effect.congested = frame.ecn == EcnCongested && !drop && result != RxCnp;
     effect.job_valid = effect.job.next || effect.job.receive || effect.job.other;
   end
 endmodule

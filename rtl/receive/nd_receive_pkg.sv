@@ -23,7 +23,16 @@ package nd_receive_pkg;
     psn_t        msn;
     logic        nak_sent;   // sequence or RNR NAK sent for `psn`
     logic [7:0]  reads;      // reads accepted
+    logic [7:0]  remembered; // of them, at most 255
   } responder_t;
+
+  // A read that was accepted, in case that it is asked for again.
+  typedef struct packed {
+    psn_t        psn;
+    addr_t       va;
+    logic [31:0] len;
+    logic [31:0] token;
+  } accepted_t;
 
   // A fetched receive.
   typedef struct packed {
@@ -49,8 +58,12 @@ package nd_receive_pkg;
     drop_cause_e drop_cause;
     rx_result_e  result;      // else RxRequest or RxResponse with this
     logic        retry;       // nothing yet: the receive is still being fetched
-    logic        answer;      // queue ACK or NAK with `psn` and `syndrome`
-    psn_t        psn;         // also: of the acknowledge event
+    logic        search;      // RxDuplicate if the read is remembered, else DropSequence
+    logic        firm;        // holds although packets are sent and answers leave
+    logic        answer;      // queue an answer with `psn` and `syndrome`
+    psn_t        psn;         // also: everything before it is acknowledged ...
+    logic        moved;       // ... by this response
+    logic        counted;     // RxRnrWait: the wait counts
     logic [7:0]  syndrome;
     logic        receive;     // the receive in use completes: now, or if a check of tokens fails
     status_e     status;      // of the receive, or of the failed request
@@ -78,6 +91,8 @@ package nd_receive_pkg;
     logic [31:0] token;
     logic        consumed;      // the receive in use is done
     logic        reserve;       // an answer is queued
+    logic        remember;      // the frame is a read that was accepted
+    logic        congested;     // the frame met congestion: its queue pair is marked
   } effect_t;
 
   // Which check of tokens failed.
@@ -99,6 +114,7 @@ package nd_receive_pkg;
     logic starts;  // First, Only
     logic ends;    // Last, Only
     logic response;
+    logic cnp;     // congestion notification, a response too
   } op_t;
 
   localparam logic [7:0] OpReadFirst  = 8'h0D;
@@ -107,12 +123,18 @@ package nd_receive_pkg;
   localparam logic [7:0] OpReadOnly   = 8'h10;
   localparam logic [7:0] OpAck        = 8'h11;
   localparam logic [7:0] OpAtomicAck  = 8'h12;
+  localparam logic [7:0] OpCnp        = 8'h81;
 
   localparam logic [7:0] AethAck       = 8'h1F;
+  localparam logic [2:0] AethRnr       = 3'b001;  // upper bits; below them the timer's code
   localparam logic [7:0] AethSequence  = 8'h60;
   localparam logic [7:0] AethInvalid   = 8'h61;
   localparam logic [7:0] AethAccess    = 8'h62;
   localparam logic [7:0] AethOperation = 8'h63;
+
+  localparam logic [1:0] EcnCongested = 2'b11;
+
+  localparam logic [2:0] RnrEndless = 3'd7;  // rnr_retry
 
   localparam logic [7:0] OpcodeReceive = 8'h80;  // of a receive's completion
 
@@ -136,9 +158,11 @@ package nd_receive_pkg;
       8'h13, 8'h14: op = '{atomic: 1'b1, starts: 1'b1, ends: 1'b1, default: 1'b0};
       8'h16: op = '{send: 1'b1, ends: 1'b1, invalidate: 1'b1, default: 1'b0};
       8'h17: op = '{send: 1'b1, starts: 1'b1, ends: 1'b1, invalidate: 1'b1, default: 1'b0};
-      OpReadFirst, OpReadMiddle, OpReadLast, OpReadOnly, OpAck: begin
-        op = '{response: 1'b1, default: 1'b0};
-      end
+      OpReadFirst:         op = '{response: 1'b1, starts: 1'b1, default: 1'b0};
+      OpReadMiddle, OpAck: op = '{response: 1'b1, default: 1'b0};
+      OpReadLast:          op = '{response: 1'b1, ends: 1'b1, default: 1'b0};
+      OpReadOnly:          op = '{response: 1'b1, starts: 1'b1, ends: 1'b1, default: 1'b0};
+      OpCnp: op = '{response: 1'b1, cnp: 1'b1, default: 1'b0};
       default: op = '0;
     endcase
     return op;

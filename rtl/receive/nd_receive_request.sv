@@ -8,10 +8,7 @@ module nd_receive_request
   import nd_pkg::*;
   import nd_abi_pkg::*;
   import nd_receive_pkg::*;
-#(
-  // reads outstanding per queue pair, an upper bound to max_ird
-  parameter int unsigned MaxRead = 4
-) (
+(
   input  logic       clk,
   input  rx_desc_t   frame,
   input  qp_recv_t   cfg,
@@ -19,6 +16,7 @@ module nd_receive_request
   input  logic       posted,      // a receive is posted ...
   input  logic       fetched,     // ... and its entry is here
   input  logic [33:0] capacity,   // sum of its elements
+  input  logic [7:0] max_ird,     // as far as the engine allows
   input  logic [7:0] reads_done,  // reads of which all responses left
   input  logic       full,        // no place for an answer
   output plan_t      plan,
@@ -46,7 +44,6 @@ module nd_receive_request
   op_t         op;
   len_t        mtu;
   logic [31:0] remaining, so_far;
-  logic [7:0]  max_ird;
   logic        unused;
 
   assign unused   = &{1'b0, frame, cfg, state};
@@ -62,8 +59,6 @@ module nd_receive_request
     so_far     = op.starts ? '0 : state.bytes;
     count_d    = psn_t'((33'(frame.dma_len) + 33'(mtu) - 33'd1) >> (4'd7 + 4'(cfg.mtu)));
     if (!op.read || frame.dma_len == '0) count_d = 24'd1;
-
-    max_ird    = cfg.max_ird < 8'(MaxRead) ? cfg.max_ird : 8'(MaxRead);
 
     facts_d       = '0;
     facts_d.op    = op;
@@ -99,8 +94,9 @@ module nd_receive_request
   end
 
   always_comb begin
-    plan_d     = '0;
-    plan_d.psn = frame.psn;
+    plan_d      = '0;
+    plan_d.psn  = frame.psn;
+    plan_d.firm = !facts_q.full && !facts_q.reads_full;
     if (facts_q.full) begin
       plan_d.drop       = 1'b1;
       plan_d.drop_cause = DropNoBuffer;
@@ -109,6 +105,11 @@ module nd_receive_request
       plan_d.answer   = 1'b1;
       plan_d.psn      = expected_q - 24'd1;
       plan_d.syndrome = AethAck;
+    end else if (facts_q.older && facts_q.op.read) begin
+      plan_d.result     = RxDuplicate;
+      plan_d.search     = 1'b1;
+      plan_d.answer     = 1'b1;
+      plan_d.drop_cause = DropSequence;
     end else if (facts_q.older || (!facts_q.equal && state.nak_sent)) begin
       plan_d.drop       = 1'b1;
       plan_d.drop_cause = DropSequence;
@@ -126,7 +127,7 @@ module nd_receive_request
     end else if (facts_q.unposted) begin
       plan_d.result   = RxRnr;
       plan_d.answer   = 1'b1;
-      plan_d.syndrome = {3'b001, cfg.min_rnr_timer};
+      plan_d.syndrome = {AethRnr, cfg.min_rnr_timer};
     end else if (facts_q.unfetched) begin
       plan_d.retry = 1'b1;
     end else if (facts_q.reads_full || facts_q.length_bad || facts_q.beyond) begin

@@ -1,9 +1,8 @@
 // Sends queued answers in order, one packet an action: ACK, NAK, and the packets of read responses.
 //
-// Places are reserved when a request is judged (`reserve`, never with `full`), filled by `post`, and
-// given back with the last packet. Payload of a read is checked and translated packet by packet; a
-// failing check sends NAK 0x62 in its place and fails the queue pair. In QpErr only what is queued up to
-// a fatal NAK is sent, the rest is discarded; entries from before a clear vanish.
+// An ACK covers one more that is queued directly behind it. Payload of a read is checked and translated
+// packet by packet; a failing check sends NAK 0x62 in its place and fails the queue pair. In QpErr only
+// what is queued up to a fatal NAK is sent, the rest is discarded; answers from before a clear vanish.
 module nd_receive_respond
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -24,6 +23,7 @@ module nd_receive_respond
   input  qp_t        hold_qp,
   input  logic       clear,
   input  qp_t        clear_qp,
+  output logic       clear_busy,   // answers of `clear_qp` are being taken out of the queue
 
   input  logic       reserve,
   output logic       full,
@@ -62,10 +62,8 @@ module nd_receive_respond
   input  logic       commit_gnt
 );
   localparam int unsigned QpBits     = $clog2(NumQp);
-  localparam int unsigned PlaceWidth = $clog2(Places) + 1;
   localparam int unsigned Chunks     = 64;
   typedef logic [QpBits-1:0] qp_bits_t;
-  typedef logic [PlaceWidth-1:0] place_t;
 
   typedef enum logic [2:0] {
     Idle,
@@ -76,11 +74,6 @@ module nd_receive_respond
     Ready,
     Drain
   } state_e;
-
-  typedef struct packed {
-    logic      life;
-    response_t response;
-  } entry_t;
 
   state_e      state_q, state_d;
   logic [7:0]  epoch_q, epoch_d;
@@ -93,16 +86,13 @@ module nd_receive_respond
   logic        last_q, last_d;        // it is the last one
   logic        discard_q, discard_d;
   logic        fault_q, fault_d;
+  logic        both_q, both_d;        // the ACK covers the one behind it
   tx_desc_t    tx_q, tx_d;
   commit_t     rec_q, rec_d;
-  place_t      used_q, used_d;
-  logic [NumQp-1:0] life_q, life_d;
   logic [NumQp-1:0] nak_q, nak_d;     // a fatal NAK is queued
 
-  logic      head_valid, head_ready, in_ready, unused;
-  entry_t    head;
-  response_t response;
-  place_t    unused_count;
+  logic      head_valid, dead, behind_valid, unused;
+  response_t response, behind;
   qp_state_e qp_state;
   qp_bits_t  qp_bits;
   logic      sends, pop, finished;
@@ -121,12 +111,12 @@ module nd_receive_respond
   logic [7:0]  done_read[2];
   qp_t         done_qp[2];
 
-  assign unused = &{1'b0, in_ready, cfg_q, fatal_qp};
+  assign unused = &{1'b0, cfg_q, fatal_qp, clear_qp, behind};
 
-  nd_fifo #(.T(entry_t), .Depth(Places)) u_places (
-    .clk, .rst, .in_valid(post_valid), .in_ready,
-    .in_data('{life: life_q[post.qp[QpBits-1:0]], response: post}),
-    .out_valid(head_valid), .out_ready(head_ready), .out_data(head), .count(unused_count)
+  nd_receive_answers #(.NumQp(NumQp), .Places(Places)) u_answers (
+    .clk, .rst, .reserve, .full, .post_valid, .post, .head_valid, .head(response), .dead,
+    .behind_valid, .behind, .pop, .pop_both(pop && both_q && commit_gnt), .clear, .clear_qp,
+    .clear_busy
   );
   nd_fifo_commit #(.T(chunk_t), .Depth(Chunks)) u_chunks (
     .clk, .rst, .in_valid(walk_chunk_valid), .in_ready(walk_chunk_ready), .in_data(walk_chunk),
@@ -146,7 +136,6 @@ module nd_receive_respond
     .chunk_valid(walk_chunk_valid), .chunk_ready(walk_chunk_ready), .chunk(walk_chunk)
   );
 
-  assign response   = head.response;
   assign qp         = response.qp;
   assign qp_bits    = qp[QpBits-1:0];
   assign done_qp[0] = qp;
@@ -157,7 +146,6 @@ module nd_receive_respond
   assign mtu        = mtu_bytes(cfg_q.mtu);
   assign left       = response.len - offset_q;
   assign psn        = response.psn + packet_q;
-  assign full       = used_q == place_t'(Places);
   assign restart    = epoch != epoch_q && !(state_q inside {Idle, Drain});
 
   always_comb begin
@@ -174,7 +162,6 @@ module nd_receive_respond
   assign tx_valid    = commit_gnt && !discard_q;
   assign set_error   = commit_gnt && fault_q;
   assign event_valid = set_error && qp_state != QpErr;
-  assign head_ready  = pop;
   assign answered    = pop;
   assign answered_qp = qp;
 
@@ -187,6 +174,12 @@ module nd_receive_respond
     tx_d.opcode  = OpAck;
     tx_d.aeth    = {response.syndrome, response.msn};
     rec_d        = commit_rec(CommitRespond, {8'd0, qp}, '0, psn, '0, RespondAck);
+    both_d       = behind_valid && !discard_q;
+    if (both_d) begin
+      tx_d.psn  = behind.psn;
+      tx_d.aeth = {behind.syndrome, behind.msn};
+      rec_d.psn = behind.psn;
+    end
     if (discard_q) begin
       rec_d.cause = RespondDiscard;
     end else if (fault_q) begin
@@ -223,7 +216,6 @@ module nd_receive_respond
     pop        = 1'b0;
     finished   = 1'b0;
     nak_d      = nak_q;
-    life_d     = life_q;
     unique case (state_q)
       Idle: begin
         epoch_d = epoch;
@@ -242,7 +234,7 @@ module nd_receive_respond
         state_d   = Build;
         if (restart) begin
           state_d = Drain;
-        end else if (head.life != life_q[qp_bits]) begin
+        end else if (dead) begin
           pop     = 1'b1;
           state_d = Idle;
         end else if (sends && response.is_read && left != '0) begin
@@ -261,7 +253,7 @@ module nd_receive_respond
         if (commit_gnt) begin
           state_d  = Idle;
           pop      = discard_q || fault_q || !response.is_read || last_q;
-          finished = pop && response.is_read;
+          finished = pop && response.is_read && !response.replay;
           offset_d = offset_q + 32'(piece_q);
           packet_d = packet_q + 24'd1;
           if (fault_q || (response.syndrome[7:5] == 3'b011 && response.syndrome[4:0] != '0)) begin
@@ -278,11 +270,7 @@ module nd_receive_respond
       packet_d = '0;
     end
     if (fatal) nak_d[fatal_qp[QpBits-1:0]] = 1'b1;
-    if (clear) begin
-      nak_d[clear_qp[QpBits-1:0]]  = 1'b0;
-      life_d[clear_qp[QpBits-1:0]] = !life_q[clear_qp[QpBits-1:0]];
-    end
-    used_d = used_q + place_t'(reserve) - place_t'(pop);
+    if (clear) nak_d[clear_qp[QpBits-1:0]] = 1'b0;
   end
 
   always_ff @(posedge clk) begin
@@ -296,19 +284,16 @@ module nd_receive_respond
     last_q    <= last_d;
     discard_q <= discard_d;
     fault_q   <= fault_d;
-    used_q    <= used_d;
-    life_q    <= life_d;
     nak_q     <= nak_d;
     if (state_q == Build) begin
-      tx_q  <= tx_d;
-      rec_q <= rec_d;
+      tx_q   <= tx_d;
+      rec_q  <= rec_d;
+      both_q <= both_d;
     end
     if (rst) begin
       state_q  <= Idle;
       offset_q <= '0;
       packet_q <= '0;
-      used_q   <= '0;
-      life_q   <= '0;
       nak_q    <= '0;
     end
   end
@@ -316,10 +301,8 @@ module nd_receive_respond
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin
     if (!rst) begin
-      a_grant:   assert (!commit_gnt || commit_req);
-      a_reserve: assert (!reserve || !full);
-      a_post:    assert (!post_valid || in_ready);
-      a_head:    assert (state_q == Idle || head_valid);
+      a_grant: assert (!commit_gnt || commit_req);
+      a_head:  assert (state_q == Idle || head_valid);
     end
   end
 `endif

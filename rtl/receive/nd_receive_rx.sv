@@ -1,10 +1,16 @@
 // Judges received frames, one commit record each, in order of arrival.
 //
 // One frame at a time goes through lookup, comparisons and token checks; then its effect is a register
-// and the module asks for the grant. A moved epoch, or an action that touched the same queue pair
-// meanwhile (`touched`, or any answer that left while there was no place), starts it over. Payload is
+// and the module asks for the grant. It starts over when what it looked up has changed meanwhile: when
+// the epoch moved, or by an action of the same queue pair that its verdict depends on. Payload is
 // not waited for: the next frame is judged while `nd_receive_place` and the DMA writer still work.
 // `effect` is meant when `commit_gnt` is high.
+//
+//   action                     changes                        starts over
+//   receive posted             is a receive posted            sends
+//   timer's action             requester                      responses
+//   packet sent                newest PSN sent, open reads    responses whose verdict is not firm
+//   answer sent                places, reads answered         requests whose verdict is not firm
 module nd_receive_rx
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -25,8 +31,12 @@ module nd_receive_rx
   input  logic       pause,
   input  logic       hold,
   input  qp_t        hold_qp,
-  input  logic       touched,
-  input  qp_t        touched_qp,
+  input  logic       posted,     // receives were posted
+  input  qp_t        posted_qp,
+  input  logic       moved,      // action of a timer
+  input  qp_t        moved_qp,
+  input  logic       emitted,    // packet sent
+  input  qp_t        emitted_qp,
   input  logic       answered,   // an answer left its place
   input  qp_t        answered_qp,
   input  logic       full,       // no place for an answer
@@ -44,11 +54,12 @@ module nd_receive_rx
   input  idx_t       consumer,
   input  logic       fetched,
   input  logic [7:0] reads_done,
-  input  psn_t       next_psn,
+  input  psn_t       top_psn,
   output logic       receive_odd,  // which receive of the queue pair
   input  receive_t   receive,
   output logic [SlotBits-1:0] read_slot,
   input  read_t      read,
+  input  logic       read_again,
   input  logic [7:0] reads_started,
 
   output logic           tr_req_valid,
@@ -79,6 +90,7 @@ module nd_receive_rx
     Compare,
     Order,
     Plan,
+    Search,  // the remembered read
     Walk,
     Effect,
     Ready,
@@ -87,16 +99,19 @@ module nd_receive_rx
 
   state_e      state_q, state_d;
   logic [7:0]  epoch_q, epoch_d;
-  logic        dirty_q, dirty_d, meddled, restart;
+  logic        dirty_q, dirty_d, meddled;  // starts over
+  logic        stirred_q, stirred_d, stir;  // starts over if the verdict is not firm
+  logic        stale, restart;
   qp_recv_t    cfg_q, cfg_d;
   responder_t  responder_q, responder_d;
   requester_t  requester_q, requester_d;
   idx_t        producer_q, producer_d, consumer_q, consumer_d;
   logic        fetched_q, fetched_d;
   logic [7:0]  reads_done_q, reads_done_d, started_q, started_d;
-  psn_t        next_q, next_d;
+  psn_t        top_q, top_d;
   receive_t    receive_q, receive_d;
   read_t       read_q, read_d;
+  logic        again_q, again_d;
   drop_cause_e cause_q, cause_d, cause;
   plan_t       plan_q, plan_d, plan_request, plan_response;
   effect_t     effect_q, effect_d;
@@ -104,6 +119,8 @@ module nd_receive_rx
   op_t         op;
   psn_t        expected, count, x;
   logic        final_one;
+  logic [7:0]  max_ird, remembered;
+  logic        search_start, search_done, search_match;
 
   logic           walk_start, walk_busy, walk_done;
   logic           walked_q, walked_d;  // the last walk was for this frame
@@ -125,30 +142,43 @@ module nd_receive_rx
   assign op          = decode(frame.opcode);
   assign receive_odd = consumer_q[0];
   assign read_slot   = requester_q.reads[SlotBits-1:0];
-  assign meddled     = (touched && touched_qp == qp) ||
-                       (answered && (answered_qp == qp || full));
-  assign restart     = (dirty_q || epoch != epoch_q) && !(state_q inside {Idle, Drain});
+  assign meddled     = (posted && posted_qp == qp && op.send) ||
+                       (moved && moved_qp == qp && op.response);
+  assign stir        = op.response ? emitted && emitted_qp == qp :
+                                     answered && (answered_qp == qp || full);
+  assign stale       = dirty_q || epoch != epoch_q ||
+                       (stirred_q && !plan_q.firm && state_q inside {Search, Walk, Effect, Ready});
+  assign restart     = stale && !(state_q inside {Idle, Drain});
 
-  assign commit_req      = state_q == Ready && !dirty_q && epoch == epoch_q && room && !pause &&
-                           !(hold && hold_qp == qp);
-  assign commit_record      = effect_q.rec;
+  assign commit_req  = state_q == Ready && !stale && room && !pause && !(hold && hold_qp == qp);
+  assign commit_record   = effect_q.rec;
   assign effect          = effect_q;
   assign effect_consumer = consumer_q;
   assign frame_ready     = commit_gnt;
   assign chunk_keep      = commit_gnt && effect_q.keep;
   assign chunk_discard   = (commit_gnt && !effect_q.keep) || restart || state_q == Drain;
 
+  // Reads that the peer may have outstanding are remembered.
+  assign max_ird    = cfg_q.max_ird < 8'(MaxRead) ? cfg_q.max_ird : 8'(MaxRead);
+  assign remembered = responder_q.remembered < max_ird ? responder_q.remembered : max_ird;
+
   nd_receive_admit u_admit (
     .own, .frame, .state(qp_state), .failed(requester_q.failed), .cfg(cfg_q), .cause
   );
-  nd_receive_request #(.MaxRead(MaxRead)) u_request (
+  nd_receive_request u_request (
     .clk, .frame, .cfg(cfg_q), .state(responder_q), .posted(producer_q != consumer_q),
-    .fetched(fetched_q), .capacity(receive_q.total), .reads_done(reads_done_q), .full,
+    .fetched(fetched_q), .capacity(receive_q.total), .max_ird, .reads_done(reads_done_q), .full,
     .plan(plan_request), .expected, .count
   );
   nd_receive_response u_response (
-    .clk, .frame, .cfg(cfg_q), .state(requester_q), .next(next_q), .started(started_q),
-    .read_psn(read_q.psn), .read_len(read_q.len), .plan(plan_response), .x, .final_one
+    .clk, .frame, .cfg(cfg_q), .state(requester_q), .top(top_q), .started(started_q),
+    .read_psn(read_q.psn), .read_len(read_q.len), .read_again(again_q), .plan(plan_response), .x,
+    .final_one
+  );
+  nd_receive_replay #(.NumQp(NumQp), .MaxRead(MaxRead)) u_replay (
+    .clk, .rst, .frame, .mtu(cfg_q.mtu), .reads(responder_q.reads), .count(remembered),
+    .remember(commit_gnt && effect_q.remember), .start(search_start), .done(search_done),
+    .match(search_match)
   );
   nd_receive_walk u_walk (
     .clk, .rst, .start(walk_start), .stop(restart), .busy(walk_busy), .done(walk_done),
@@ -197,19 +227,23 @@ module nd_receive_rx
     consumer_d   = consumer_q;
     fetched_d    = fetched_q;
     reads_done_d = reads_done_q;
-    next_d       = next_q;
+    top_d        = top_q;
     receive_d    = receive_q;
     read_d       = read_q;
+    again_d      = again_q;
     started_d    = started_q;
     cause_d      = cause_q;
     plan_d       = plan_q;
     walk_start   = 1'b0;
+    search_start = 1'b0;
     walked_d     = walked_q;
     dirty_d      = dirty_q || meddled;
+    stirred_d    = stirred_q || stir;
     unique case (state_q)
       Idle: begin
-        epoch_d = epoch;
-        dirty_d = meddled;
+        epoch_d   = epoch;
+        dirty_d   = meddled;
+        stirred_d = stir;
         if (frame_valid) state_d = Look;
       end
       Look: begin
@@ -219,7 +253,7 @@ module nd_receive_rx
         producer_d   = producer;
         consumer_d   = consumer;
         reads_done_d = reads_done;
-        next_d       = next_psn;
+        top_d        = top_psn;
         state_d      = Admit;
       end
       Admit: begin
@@ -230,6 +264,7 @@ module nd_receive_rx
       Fetch: begin
         receive_d = receive;
         read_d    = read;
+        again_d   = read_again;
         started_d = reads_started;
         state_d   = Compare;
       end
@@ -242,6 +277,9 @@ module nd_receive_rx
         if (cause_q == DropNone) begin
           if (plan_d.retry) begin
             state_d = Idle;
+          end else if (plan_d.search) begin
+            search_start = 1'b1;
+            state_d      = Search;
           end else if (plan_d.whole || plan_d.pieces || plan_d.invalidate) begin
             walk_start = !restart;
             walked_d   = 1'b1;
@@ -249,7 +287,12 @@ module nd_receive_rx
           end
         end else begin
           plan_d.result = RxAccept;
+          plan_d.firm   = 1'b1;
         end
+      end
+      Search: begin
+        plan_d.drop = !search_match;
+        if (search_done) state_d = Effect;
       end
       Walk: if (walk_done) state_d = Effect;
       Effect: state_d = Ready;
@@ -264,6 +307,7 @@ module nd_receive_rx
     state_q      <= state_d;
     epoch_q      <= epoch_d;
     dirty_q      <= dirty_d;
+    stirred_q    <= stirred_d;
     cfg_q        <= cfg_d;
     responder_q  <= responder_d;
     requester_q  <= requester_d;
@@ -271,9 +315,10 @@ module nd_receive_rx
     consumer_q   <= consumer_d;
     fetched_q    <= fetched_d;
     reads_done_q <= reads_done_d;
-    next_q       <= next_d;
+    top_q        <= top_d;
     receive_q    <= receive_d;
     read_q       <= read_d;
+    again_q      <= again_d;
     started_q    <= started_d;
     cause_q      <= cause_d;
     plan_q       <= plan_d;

@@ -13,5 +13,12 @@ rtl/send/nd_send_select.sv
 rtl/send/nd_send_check.sv
 rtl/send/nd_send_walk.sv
 rtl/send/nd_send_emit.sv
+rtl/send/nd_send_tables.sv
+rtl/send/nd_send_pace.sv
+rtl/send/nd_send_requester.sv
+rtl/send/nd_send_timer.sv
+rtl/send/nd_send_seek.sv
+rtl/send/nd_send_acked.sv
+rtl/send/nd_send_finish.sv
 rtl/send/nd_send_retire.sv
 rtl/send/nd_send.sv

@@ -4,14 +4,18 @@
 // between its packets.
 //
 //   doorbell -> fetch -> select -> emit -> wire (tx, chunks)
-//                           ^        |
-//                           +-- retire <- responses (ack, read_done)  -> complete
+//                 ^         ^        |
+//                 +- seek --+-- retire <- responses (ack, read_done)  -> complete
+//                      ^    |
+//      verdicts -------+  pace
+//                    timer
 //
-// Commit pairs: doorbell, emit, retire. `stop` (from `nd_commit`) is RxFatal in its granted clock:
-// no packet of that queue pair is granted after it. `emit_valid` is the granted clock of a packet:
-// next PSN and open reads of `emit_qp` move. `qp_clear_ready` rises when all run-time state of
-// `qp_clear` is zero, and falls with `qp_clear_valid`; meanwhile nothing of that queue pair is
-// decided, and what arrives for it is taken and forgotten.
+// Commit pairs: doorbell, emit, retire, timer. `verdict` (from `nd_commit`) is that of a response in
+// its granted clock: no packet of that queue pair is granted after a failure, nor after a go-back or
+// with `una` behind the next packet before `seek` has found where to go on. `emit_valid` is the granted
+// clock of a packet, `moved_valid` that of an action of the timer. `qp_clear_ready` rises when all
+// run-time state of `qp_clear` is zero, and falls with `qp_clear_valid`; meanwhile nothing of that queue
+// pair is decided, and what arrives for it is taken and forgotten.
 module nd_send
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -33,8 +37,9 @@ module nd_send
   // context
   input  qp_state_e [NumQp-1:0] qp_states,
   input  logic [7:0]            epoch,
-  output qp_t       [2:0]       send_cfg_addr,  // fetch, emit, next PSN
-  input  qp_send_t  [2:0]       send_cfg,
+  input  timing_t               timing,
+  output qp_t       [3:0]       send_cfg_addr,  // fetch, emit, next PSN, timer
+  input  qp_send_t  [3:0]       send_cfg,
   input  logic                  qp_clear_valid,
   output logic                  qp_clear_ready,
   input  qp_t                   qp_clear,
@@ -46,11 +51,12 @@ module nd_send
   input  logic                  tr_rsp_valid,
   output logic                  tr_rsp_ready,
   input  translate_rsp_t        tr_rsp,
-  output logic      [2:0]       commit_req,
-  output commit_t   [2:0]       commit_record,
-  input  logic      [2:0]       commit_gnt,
-  input  logic                  stop_valid,
-  input  qp_t                   stop_qp,
+  output logic      [3:0]       commit_req,
+  output commit_t   [3:0]       commit_record,
+  input  logic      [3:0]       commit_gnt,
+  input  logic                  verdict_valid,
+  input  qp_t                   verdict_qp,
+  input  rx_result_e            verdict,
 
   // host
   input  logic                  sq_db_valid,
@@ -63,6 +69,7 @@ module nd_send
   input  fetch_rsp_t            fetch_rsp,
 
   // wire
+  input  logic                  tx_stalled,     // time stands still
   output logic                  tx_valid,
   input  logic                  tx_ready,
   output tx_desc_t              tx,
@@ -81,11 +88,23 @@ module nd_send
   input  qp_t                   read_qp,
   input  logic [SlotBits-1:0]   read_slot,
   output read_t                 read,
+  output logic                  read_again,     // it was sent more than once
   output logic [7:0]            reads_started,
-  input  qp_t                   next_psn_addr,
-  output psn_t                  next_psn,
+  input  qp_t                   top_psn_addr,
+  output psn_t                  top_psn,        // after the newest that was ever sent
   output logic                  emit_valid,
   output qp_t                   emit_qp,
+  input  qp_t                   requester_addr,
+  output requester_t            requester,
+  input  logic                  requester_we,
+  input  qp_t                   requester_wqp,
+  input  requester_t            requester_wdata,
+  output logic                  moved_valid,
+  output qp_t                   moved_qp,
+  output logic                  fail_mark_valid,
+  input  logic                  fail_mark_ready,
+  output qp_t                   fail_mark_qp,
+  output psn_t                  fail_mark_psn,
 
   // complete
   output logic                  completion_valid,
@@ -99,27 +118,43 @@ module nd_send
   localparam int unsigned SentBits = $clog2(Outstanding);
   localparam int unsigned AheadBits = $clog2(Prefetch);
 
-  logic [4:0]            clear_done;
-  logic                  stop, posted_valid, advance_valid, fail_valid, park_valid, retired_valid;
-  logic                  emit_busy, emit_done, job_valid, job_ready;
-  logic                  next_psn_live;
+  logic [5:0]            clear_done;
+  logic                  mine, posted_valid, advance_valid, fail_valid, park_valid, retired_valid;
+  logic                  emit_busy, emit_done, packet_level, job_valid, job_ready;
   logic [1:0]            more_unit;
   logic [511:0]          head, more;
-  logic [NumQp-1:0]      filled;
-  logic [SentBits-1:0]   sent_slot;
-  qp_t                   posted_qp, emitting_qp, look_qp, retire_qp, retired_qp, fetch_qp;
+  logic [NumQp-1:0]      filled, held, behind, waiting, paced;
+  qp_t                   posted_qp, emitting_qp, look_qp, retire_qp, retired_qp, fetch_qp, seek_qp;
   idx_t [1:0]            producer;
-  idx_t                  begun;
-  progress_t             progress;
-  retired_t              retired;
-  sent_t                 sent;
+  idx_t                  begun, seek_index;
+  progress_t             progress, move;
+  top_t                  top, seek_top;
+  retired_t [1:0]        retired;
+  sent_t                 sent, seek_sent;
+  failure_t              failure, emit_failure;
+  packet_t               packet;
   job_t                  job;
-  psn_t                  psn;
   logic [AheadBits-1:0]  emitting_slot, look_slot;
+  logic [SentBits-1:0]   sent_slot, seek_slot;
+  logic                  stop, back, halt, accept, cnp, action_back, action_fail;
+  qp_t                   halt_qp, timer_qp;
+  logic                  move_valid, move_drop, move_drop_valid, drop_ready, end_valid;
+  logic                  una_live, top_live, timer_top_live, seek_again;
+  psn_t                  una, seek_next, timer_top, top_or_none;
+  requester_t            timer_requester, action_requester;
 
   assign qp_clear_ready = &clear_done;
-  assign stop           = stop_valid && !(qp_clear_valid && qp_clear == stop_qp);
   assign emit_qp        = emitting_qp;
+
+  // ---- what responses and the timer cause, in the granted clock
+
+  assign mine    = qp_clear_valid && qp_clear == verdict_qp;
+  assign stop    = action_fail || (verdict_valid && verdict == RxFatal && !mine);
+  assign back    = action_back || (verdict_valid && verdict inside {RxGoBack, RxRnrWait} && !mine);
+  assign halt    = stop || back;
+  assign halt_qp = moved_valid ? moved_qp : verdict_qp;
+  assign accept  = verdict_valid && verdict == RxAccept && !mine;
+  assign cnp     = verdict_valid && verdict == RxCnp && !mine;
 
   nd_send_doorbell #(.NumQp(NumQp)) u_doorbell (
     .clk, .rst, .sq_db_valid, .sq_db_ready, .sq_db, .qp_states,
@@ -128,23 +163,31 @@ module nd_send
     .posted_valid, .posted_qp, .producer_addr({retire_qp, fetch_qp}), .producer
   );
 
+  // ---- from entries to packets
+
+  assign move_drop_valid = move_valid && move_drop;
+
   nd_send_fetch #(.NumQp(NumQp), .Prefetch(Prefetch)) u_fetch (
     .clk, .rst, .qp_states, .clear_valid(qp_clear_valid), .clear_qp(qp_clear),
     .clear_done(clear_done[1]), .posted_valid, .posted_qp,
     .producer_addr(fetch_qp), .producer(producer[0]),
     .cfg_addr(send_cfg_addr[0]), .cfg(send_cfg[0]), .fetch_valid, .fetch_ready, .fetch,
-    .fetch_rsp_valid, .fetch_rsp, .filled, .emptied_valid(advance_valid), .emptied_qp(emitting_qp),
+    .fetch_rsp_valid, .fetch_rsp,
+    .held, .drop_valid(move_drop_valid), .drop_ready, .drop_qp(seek_qp), .drop_index(move.index),
+    .filled, .emptied_valid(advance_valid), .emptied_qp(emitting_qp),
     .head_qp(look_qp), .head_slot(look_slot), .head,
     .more_qp(emitting_qp), .more_slot(emitting_slot), .more_unit, .more
   );
 
   nd_send_select #(.NumQp(NumQp), .Prefetch(Prefetch)) u_select (
     .clk, .rst, .qp_states, .epoch, .clear_valid(qp_clear_valid), .clear_qp(qp_clear),
-    .clear_done(clear_done[2]), .filled, .advance_valid, .advance_qp(emitting_qp),
-    .stop_valid(stop), .stop_qp, .fail_valid, .fail_qp(emitting_qp),
-    .park_valid, .park_qp(emitting_qp), .retired_valid, .retired_qp,
-    .emit_busy, .emit_done, .emit_qp(emitting_qp),
-    .look_qp, .look_slot, .progress, .retired, .cfg(send_cfg[1]), .head,
+    .clear_done(clear_done[2]), .filled, .idle(held | waiting | paced), .behind,
+    .advance_valid, .advance_qp(emitting_qp), .stop_valid(stop), .back_valid(back),
+    .back_qp(halt_qp), .accept_valid(accept), .accept_qp(verdict_qp),
+    .move_valid, .end_valid, .move_qp(seek_qp), .move_slot(AheadBits'(move.index)),
+    .fail_valid, .fail_qp(emitting_qp), .park_valid, .park_qp(emitting_qp),
+    .retired_valid, .retired_qp, .emit_busy, .emit_done, .emit_qp(emitting_qp),
+    .look_qp, .look_slot, .progress, .top, .retired(retired[0]), .cfg(send_cfg[1]), .head,
     .job_valid, .job_ready, .job
   );
   assign send_cfg_addr[1] = look_qp;
@@ -152,35 +195,84 @@ module nd_send
   nd_send_emit #(
     .NumQp(NumQp), .MaxRead(MaxRead), .Outstanding(Outstanding), .Prefetch(Prefetch)
   ) u_emit (
-    .clk, .rst, .epoch, .stop_valid(stop), .stop_qp,
-    .clear_valid(qp_clear_valid), .clear_qp(qp_clear), .clear_done(clear_done[3]),
+    .clk, .rst, .epoch, .behind, .halt_valid(halt), .halt_qp, .accept_valid(accept),
+    .accept_qp(verdict_qp), .move_valid, .end_valid, .move_qp(seek_qp),
+    .clear_valid(qp_clear_valid), .clear_qp(qp_clear),
     .commit_req(commit_req[1]), .commit_record(commit_record[1]), .commit_gnt(commit_gnt[1]),
     .job_valid, .job_ready, .job, .emit_busy, .emit_done, .emit_qp(emitting_qp),
-    .emit_slot(emitting_slot),
-    .park_valid, .advance_valid, .fail_valid, .packet_valid(emit_valid), .more_unit, .more,
+    .emit_slot(emitting_slot), .park_valid, .advance_valid, .fail_valid,
+    .packet_valid(emit_valid), .packet_level, .more_unit, .more,
     .tr_req_valid, .tr_req_ready, .tr_req, .tr_rsp_valid, .tr_rsp_ready, .tr_rsp,
     .tx_valid, .tx_ready, .tx, .chunk_valid, .chunk_ready, .chunk,
-    .progress_addr(look_qp), .progress, .begun_addr(retire_qp), .begun,
-    .sent_qp(retire_qp), .sent_slot, .sent, .next_psn_addr, .next_psn_live, .next_psn(psn),
-    .read_qp, .read_slot, .read, .reads_started
+    .packet, .failure(emit_failure)
+  );
+
+  nd_send_tables #(.NumQp(NumQp), .MaxRead(MaxRead), .Outstanding(Outstanding)) u_tables (
+    .clk, .rst, .clear_valid(qp_clear_valid), .clear_qp(qp_clear), .clear_done(clear_done[3]),
+    .emit_busy, .emit_qp(emitting_qp), .packet_valid(emit_valid), .packet, .fail_valid,
+    .fail(emit_failure), .move_valid, .move_qp(seek_qp), .move,
+    .select_qp(look_qp), .select_progress(progress), .select_top(top),
+    .seek_qp, .seek_next, .seek_index, .seek_again, .seek_top, .seek_slot, .seek_sent,
+    .retire_qp, .retire_begun(begun), .retire_fail(failure), .retire_slot(sent_slot),
+    .retire_sent(sent), .timer_qp, .timer_live(timer_top_live), .timer_top,
+    .receive_qp(top_psn_addr), .receive_live(top_live), .receive_top(top_or_none),
+    .read_qp, .read_slot, .read, .read_again, .reads_started
   );
 
   // Until the first packet the context tells the next PSN.
-  assign send_cfg_addr[2] = next_psn_addr;
-  assign next_psn         = next_psn_live ? psn : send_cfg[2].sq_psn;
+  assign send_cfg_addr[2] = top_psn_addr;
+  assign top_psn          = top_live ? top_or_none : send_cfg[2].sq_psn;
 
-  logic unused;
-  assign unused = &{1'b0, send_cfg[2]};
+  nd_send_pace #(.NumQp(NumQp)) u_pace (
+    .clk, .rst, .interval(timing.cnp_interval), .clear_valid(qp_clear_valid), .clear_qp(qp_clear),
+    .cnp_valid(cnp), .cnp_qp(verdict_qp), .packet_valid(emit_valid), .packet_qp(emitting_qp),
+    .packet_len(tx.len), .paced
+  );
+
+  // ---- from responses to retirement and go-backs
+
+  nd_send_requester #(.NumQp(NumQp)) u_requester (
+    .clk, .rst, .clear_valid(qp_clear_valid), .clear_qp(qp_clear), .clear_done(clear_done[4]),
+    .rx_we(requester_we), .rx_qp(requester_wqp), .rx_wdata(requester_wdata),
+    .timer_we(moved_valid), .timer_qp(moved_qp), .timer_wdata(action_requester),
+    .receive_addr(requester_addr), .receive(requester), .timer_addr(timer_qp),
+    .timer(timer_requester), .seek_addr(seek_qp), .seek_live(una_live), .seek_una(una)
+  );
+
+  nd_send_timer #(.NumQp(NumQp)) u_timer (
+    .clk, .rst, .qp_states, .timing, .tx_stalled, .clear_valid(qp_clear_valid),
+    .clear_qp(qp_clear), .verdict_valid, .verdict_qp, .verdict,
+    .look_qp(timer_qp), .cfg(send_cfg[3]), .requester(timer_requester),
+    .top_live(timer_top_live), .top(timer_top), .requester_we, .requester_wqp,
+    .commit_req(commit_req[3]), .commit_record(commit_record[3]), .commit_gnt(commit_gnt[3]),
+    .action_valid(moved_valid), .action_qp(moved_qp), .action_requester, .action_back,
+    .action_fail, .waiting,
+    .fail_mark_valid, .fail_mark_ready, .fail_mark_qp, .fail_mark_psn
+  );
+  assign send_cfg_addr[3] = timer_qp;
+
+  nd_send_seek #(.NumQp(NumQp), .Outstanding(Outstanding)) u_seek (
+    .clk, .rst, .clear_valid(qp_clear_valid), .clear_qp(qp_clear),
+    .back_valid(back), .back_qp(halt_qp), .accept_valid(accept), .accept_qp(verdict_qp),
+    .packet_valid(emit_valid), .packet_level, .packet_qp(emitting_qp), .held, .behind,
+    .look_qp(seek_qp), .live(una_live), .una, .next(seek_next), .index(seek_index),
+    .again(seek_again), .top(seek_top), .retired(retired[1]), .sent_slot(seek_slot),
+    .sent(seek_sent), .move_valid, .move_ready(drop_ready && !commit_gnt[1]), .move_drop, .move,
+    .end_valid
+  );
 
   nd_send_retire #(.NumQp(NumQp), .Outstanding(Outstanding)) u_retire (
     .clk, .rst, .qp_states, .settled, .epoch, .clear_valid(qp_clear_valid), .clear_qp(qp_clear),
-    .clear_done(clear_done[4]), .set_error_valid, .set_error,
+    .clear_done(clear_done[5]), .set_error_valid, .set_error,
     .commit_req(commit_req[2]), .commit_record(commit_record[2]), .commit_gnt(commit_gnt[2]),
     .ack_valid, .ack_ready, .ack, .read_done_valid, .read_done_ready, .read_done_qp,
-    .stop_valid(stop), .stop_qp, .fail_valid, .fail_qp(emitting_qp), .posted_valid, .posted_qp,
-    .look_qp(retire_qp), .producer(producer[1]), .begun, .sent_slot, .sent,
-    .retired_addr(look_qp), .retired, .retired_valid, .retired_qp,
+    .halt_valid(halt), .halt_qp, .fail_valid, .fail_qp(emitting_qp), .posted_valid, .posted_qp,
+    .look_qp(retire_qp), .producer(producer[1]), .begun, .failure, .sent_slot, .sent,
+    .retired_addr({seek_qp, look_qp}), .retired, .retired_valid, .retired_qp,
     .completion_valid, .completion_ready, .completion,
     .qp_event_valid, .qp_event_ready, .qp_event_qp, .qp_event_status
   );
+
+  logic unused;
+  assign unused = &{1'b0, send_cfg[2]};
 endmodule

@@ -1,7 +1,8 @@
 // From a job to the packet that it leads to: checks of a request's first packet, what it has to
 // wait for, segmentation, opcode and PSNs. Two clocks: `job` is looked at when it is taken
 // (`take`), and as `taken` in the next clock; `plan` is there in the one after that. What has to
-// wait waits before its entry is judged.
+// wait waits before its entry is judged; a request of which something was sent waits for nothing.
+// A read that is sent again asks for the rest from the first byte that is missing.
 module nd_send_check
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -27,6 +28,8 @@ module nd_send_check
     logic [31:0] remaining;
     logic [31:0] before_end;  // remaining - 1, or 0
     psn_t        psn;
+    logic        fresh;
+    logic        behind;
     logic        fence;       // reads outstanding in front of a fence
     logic        no_read;     // no read may start
     logic        no_request;  // no request may start
@@ -61,7 +64,9 @@ module nd_send_check
     s_d.bad_length = length_fault;
     s_d.remaining  = job.wqe.length - job.progress.sent;
     s_d.before_end = s_d.remaining == '0 ? '0 : s_d.remaining - 32'd1;
-    s_d.psn        = job.progress.live ? job.progress.psn : job.cfg.sq_psn;
+    s_d.psn        = job.top.live ? job.progress.psn : job.cfg.sq_psn;
+    s_d.fresh      = job.progress.index == job.top.index;
+    s_d.behind     = job.top.live && job.progress.psn != job.top.psn;
     s_d.fence      = job.wqe.read_fence && reads != '0;
     s_d.no_read    = reads >= job.cfg.max_ord || reads >= 8'(MaxRead);
     s_d.no_request = requests >= 16'(Outstanding);
@@ -77,6 +82,8 @@ module nd_send_check
     // 1: 256 ... 5: 4096 bytes
     after = 24'(s_q.before_end >> (4'd7 + 4'(taken.cfg.mtu)));
     plan_d            = '0;
+    plan_d.fresh      = s_q.fresh;
+    plan_d.behind     = s_q.behind;
     plan_d.is_read    = s_q.is_read;
     plan_d.last       = after == '0 || s_q.is_read;
     plan_d.wide       = after[23:WideLog] != '0;
@@ -93,9 +100,13 @@ module nd_send_check
     plan_d.ack_req    = plan_d.last || taken.progress.packet == 6'd63;
     plan_d.solicited  = plan_d.last && taken.wqe.solicited
                         && taken.wqe.opcode inside {WqeSend, WqeSendInvalidate};
-    if (first) begin
+    plan_d.va         = taken.wqe.remote_address + addr_t'(taken.progress.sent);
+    plan_d.dma_len    = s_q.remaining;
+    if (s_q.fresh) begin
       plan_d.blocked = s_q.fence || (s_q.is_read && s_q.no_read) || s_q.no_request
-                       || (!s_q.alone && (taken.progress.wide || plan_d.wide));
+                       || (!s_q.alone && (taken.top.wide || plan_d.wide));
+    end
+    if (first || taken.progress.again) begin
       if (s_q.bad_index) plan_d.fault = FaultWqeIndex;
       else if (s_q.bad_opcode) plan_d.fault = FaultWqeOpcode;
       else if (s_q.bad_length) plan_d.fault = FaultWqeLength;

@@ -1,10 +1,10 @@
 // Sends one packet of a queue pair per job: checks, the walk over its bytes, and the grant.
 //
-// At the grant of CommitSqEmit its descriptor leaves on `tx`, its chunks become readable, the queue
-// pair's progress moves, and a starting read enters the table of open reads. What is wrong with the
-// request becomes CommitSqFail, which stops the queue pair. A job that has to wait is parked, one
-// that a moved epoch, RxFatal or a clearing has overtaken is dropped: both begin again with
-// `select`.
+// At the grant of CommitSqEmit its descriptor leaves on `tx`, its chunks become readable, and the
+// queue pair's tables are written (`packet`). What is wrong with the request becomes CommitSqFail,
+// which stops the queue pair. A job that has to wait is parked, one that a moved epoch, a stop, a
+// go-back or a clearing has overtaken is dropped: both begin again with `select`. One that a response
+// may have passed waits until that is known.
 module nd_send_emit
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -18,19 +18,22 @@ module nd_send_emit
   parameter int unsigned Outstanding = 16,
   // entries fetched ahead per queue pair, a power of two
   parameter int unsigned Prefetch = 4,
-  localparam int unsigned AheadBits = $clog2(Prefetch),
-  localparam int unsigned SlotBits = MaxRead > 1 ? $clog2(MaxRead) : 1,
-  localparam int unsigned SentBits = $clog2(Outstanding)
+  localparam int unsigned AheadBits = $clog2(Prefetch)
 ) (
   input  logic                clk,
   input  logic                rst,
 
   input  logic [7:0]          epoch,
-  input  logic                stop_valid,     // RxFatal
-  input  qp_t                 stop_qp,
+  input  logic [NumQp-1:0]    behind,
+  input  logic                halt_valid,     // sending stops, or goes back
+  input  qp_t                 halt_qp,
+  input  logic                accept_valid,   // `una` moved
+  input  qp_t                 accept_qp,
+  input  logic                move_valid,     // sending goes on elsewhere
+  input  logic                end_valid,      // its place is known
+  input  qp_t                 move_qp,        // of either
   input  logic                clear_valid,
   input  qp_t                 clear_qp,
-  output logic                clear_done,
   output logic                commit_req,
   output commit_t             commit_record,
   input  logic                commit_gnt,
@@ -46,6 +49,7 @@ module nd_send_emit
   output logic                advance_valid,  // a request of `emit_qp` is completely sent
   output logic                fail_valid,     // SqFail of `emit_qp`
   output logic                packet_valid,   // SqEmit of `emit_qp`
+  output logic                packet_level,   // the packet after it was never sent
 
   output logic [1:0]          more_unit,
   input  logic [511:0]        more,
@@ -64,32 +68,11 @@ module nd_send_emit
   input  logic                chunk_ready,
   output chunk_t              chunk,
 
-  // own state, answered one clock later
-  input  qp_t                 progress_addr,
-  output progress_t           progress,
-  input  qp_t                 begun_addr,     // first request that has no `sent` entry
-  output idx_t                begun,
-  input  qp_t                 sent_qp,
-  input  logic [SentBits-1:0] sent_slot,
-  output sent_t               sent,
-  input  qp_t                 next_psn_addr,
-  output logic                next_psn_live,  // else it is the context's sq_psn
-  output psn_t                next_psn,
-  input  qp_t                 read_qp,
-  input  logic [SlotBits-1:0] read_slot,
-  output read_t               read,
-  output logic [7:0]          reads_started
+  // what the tables are written with: at `packet_valid`, at `fail_valid`
+  output packet_t             packet,
+  output failure_t            failure
 );
-  if (MaxRead < 2 || MaxRead > 128 || (MaxRead & (MaxRead - 1)) != 0) begin : g_check_read
-    $error("%m: MaxRead must be a power of two, 2 to 128");
-  end
-  if (Outstanding < 2 || Outstanding > 64 || (Outstanding & (Outstanding - 1)) != 0)
-  begin : g_check_outstanding
-    $error("%m: Outstanding must be a power of two, 2 to 64");
-  end
-
-  localparam int unsigned QpBits = $clog2(NumQp);
-  typedef logic [QpBits-1:0] row_t;
+  typedef logic [$clog2(NumQp)-1:0] row_t;
 
   typedef enum logic [2:0] {
     Idle,
@@ -101,10 +84,12 @@ module nd_send_emit
   state_e      state_q, state_d;
   job_t        job_q, job_d;
   logic        stale_q, stale_d, stale;
+  logic        pause_q, pause_d;      // a response may have passed the packet
+  psn_t        next_q, next_d;        // PSN after the packet
+  logic        level_q, level_d;      // it was never sent
   logic        failing_q, failing_d;  // the plan has a fault
   plan_t       plan;
   logic        take, start, abort, emit, fail, ok;
-  logic        clear, cleared_q, cleared_d;
   logic        walk_done, walk_chunk_valid, push_valid, push_ready, drop, inline_push;
   chunk_t      walk_chunk, push_chunk;
   status_e     walk_status, status;
@@ -142,7 +127,12 @@ module nd_send_emit
     job_d       = job_q;
     failing_d   = failing_q;
     chunks_d    = chunks_q;
-    stale_d     = stale || (stop_valid && stop_qp == job_q.qp);
+    stale_d     = stale || (halt_valid && halt_qp == job_q.qp)
+                  || (move_valid && move_qp == job_q.qp);
+    pause_d     = (pause_q && !(end_valid && move_qp == job_q.qp))
+                  || (accept_valid && accept_qp == job_q.qp && behind[row_t'(job_q.qp)]);
+    next_d      = next_q;
+    level_d     = level_q;
     start       = 1'b0;
     inline_push = 1'b0;
     park_valid  = 1'b0;
@@ -150,15 +140,20 @@ module nd_send_emit
     unique case (state_q)
       Idle: begin
         job_d    = job;
-        stale_d  = stop_valid && stop_qp == job.qp;
+        stale_d  = halt_valid && halt_qp == job.qp;
+        pause_d  = accept_valid && accept_qp == job.qp && behind[row_t'(job.qp)];
         chunks_d = '0;
         if (take) state_d = Check;
       end
       Check: state_d = stale ? Idle : Start;
       Start: begin
         failing_d = plan.fault != FaultNone;
+        next_d    = (plan.is_read ? plan.last_psn : plan.psn) + 24'd1;
+        level_d   = !plan.behind || next_d == job_q.top.psn;
         if (stale) begin
           state_d = Idle;
+        end else if (pause_q) begin
+          state_d = Start;
         end else if (plan.blocked) begin
           park_valid = 1'b1;
           state_d    = Idle;
@@ -181,7 +176,7 @@ module nd_send_emit
   assign ok         = !failing_q && walk_fault == FaultNone;
   assign status     = failing_q ? StatusLocalQpOperation : walk_status;
   assign fault      = failing_q ? plan.fault : walk_fault;
-  assign commit_req = state_q == Walk && walk_done && !stale && (tx_ready || !ok);
+  assign commit_req = state_q == Walk && walk_done && !stale && !pause_q && (tx_ready || !ok);
   assign emit       = commit_gnt && ok;
   assign fail       = commit_gnt && !ok;
 
@@ -211,90 +206,63 @@ module nd_send_emit
   assign tx = '{
     qp: job_q.qp, respond: 1'b0, chunks: chunks_q + walk_chunks, opcode: plan.opcode,
     solicited: plan.solicited, ack_req: plan.ack_req, psn: plan.psn, len: plan.len,
-    va: job_q.wqe.remote_address, token: job_q.wqe.remote_token, dma_len: job_q.wqe.length,
+    va: plan.va, token: job_q.wqe.remote_token, dma_len: plan.dma_len,
     aeth: '0, ieth: job_q.wqe.invalidate_token
   };
 
   // ---- state ---------------------------------------------------------------------------------
 
-  progress_t progress_next, progress_wdata;
-  sent_t     sent_wdata;
-  read_t     read_wdata;
-  idx_t      begun_wdata;
-  row_t      row;
-  logic      state_we, begun_we;
-
   assign emit_done     = commit_gnt;
   assign packet_valid  = emit;
+  assign packet_level  = level_q;
   assign advance_valid = emit && plan.last;
   assign fail_valid    = fail;
+  assign failure       = '{
+    index: job_q.progress.index, opcode: job_q.wqe.opcode, status: status, fault: fault
+  };
 
   always_comb begin
-    progress_next         = job_q.progress;
-    progress_next.live    = 1'b1;
-    progress_next.psn     = (plan.is_read ? plan.last_psn : plan.psn) + 24'd1;
-    progress_next.started = !plan.last;
-    if (!job_q.progress.started) progress_next.wide = plan.wide;
+    packet.progress       = job_q.progress;
+    packet.progress.psn   = next_q;
+    packet.progress.again = 1'b0;
     if (plan.last) begin
-      progress_next.index   = job_q.progress.index + 16'd1;
-      progress_next.element = '0;
-      progress_next.offset  = '0;
-      progress_next.sent    = '0;
-      progress_next.packet  = '0;
-      progress_next.reads   = job_q.progress.reads + 8'(plan.is_read);
+      packet.progress.index   = job_q.progress.index + 16'd1;
+      packet.progress.started = 1'b0;
+      packet.progress.element = '0;
+      packet.progress.offset  = '0;
+      packet.progress.sent    = '0;
+      packet.progress.packet  = '0;
+      packet.progress.reads   = job_q.progress.reads + 8'(plan.is_read);
     end else begin
-      progress_next.element = next_element;
-      progress_next.offset  = next_offset;
-      progress_next.sent    = job_q.progress.sent + 32'(plan.len);
-      progress_next.packet  = job_q.progress.packet + 6'd1;
+      packet.progress.started = 1'b1;
+      packet.progress.element = next_element;
+      packet.progress.offset  = next_offset;
+      packet.progress.sent    = job_q.progress.sent + 32'(plan.len);
+      packet.progress.packet  = job_q.progress.packet + 6'd1;
     end
-    sent_wdata = '{
-      last: plan.last_psn, opcode: job_q.wqe.opcode, silent: job_q.wqe.silent,
-      is_read: plan.is_read, read: job_q.progress.reads,
-      failed: !ok, unsent: !ok && !job_q.progress.started,
-      status: status, fault: fault
+    packet.top = job_q.top;
+    if (!plan.behind) begin
+      packet.top.live = 1'b1;
+      packet.top.psn  = next_q;
+    end
+    if (plan.fresh) begin
+      packet.top.index = job_q.progress.index + 16'd1;
+      packet.top.reads = job_q.progress.reads + 8'(plan.is_read);
+      packet.top.wide  = plan.wide;
+    end
+    packet.request = job_q.progress.index;
+    packet.fresh   = plan.fresh;
+    packet.sent    = '{
+      first: plan.psn, last: plan.last_psn, mtu: job_q.cfg.mtu, opcode: job_q.wqe.opcode,
+      silent: job_q.wqe.silent, is_read: plan.is_read, reads: job_q.progress.reads
     };
-    read_wdata = '{
+    packet.is_read = plan.is_read;
+    packet.number  = job_q.progress.reads;
+    packet.read    = '{
       wqe_index: job_q.progress.index, psn: plan.psn, len: job_q.wqe.length,
       invalidate: job_q.wqe.local_invalidate && job_q.wqe.num_sge != '0, sge: sges
     };
   end
-
-  // Each memory has this one writer; clearing takes a clock without a grant.
-  assign clear          = clear_valid && !cleared_q && !commit_gnt
-                          && !(emit_busy && emit_qp == clear_qp);
-  assign cleared_d      = clear_valid && (cleared_q || clear);
-  assign clear_done     = cleared_q;
-  assign state_we       = emit || clear;
-  assign begun_we       = commit_gnt || clear;
-  assign row            = clear ? row_t'(clear_qp) : row_t'(job_q.qp);
-  assign progress_wdata = clear ? '0 : progress_next;
-  assign begun_wdata    = clear ? '0 : job_q.progress.index + 16'd1;
-
-  nd_ram #(.T(progress_t), .Depth(NumQp)) u_progress (
-    .clk, .we(state_we), .waddr(row), .wdata(progress_wdata), .raddr(row_t'(progress_addr)),
-    .rdata(progress)
-  );
-  nd_ram #(.T(logic [24:0]), .Depth(NumQp)) u_next_psn (
-    .clk, .we(state_we), .waddr(row), .wdata({progress_wdata.live, progress_wdata.psn}),
-    .raddr(row_t'(next_psn_addr)), .rdata({next_psn_live, next_psn})
-  );
-  nd_ram #(.T(logic [7:0]), .Depth(NumQp)) u_reads_started (
-    .clk, .we(state_we), .waddr(row), .wdata(progress_wdata.reads), .raddr(row_t'(read_qp)),
-    .rdata(reads_started)
-  );
-  nd_ram #(.T(idx_t), .Depth(NumQp)) u_begun (
-    .clk, .we(begun_we), .waddr(row), .wdata(begun_wdata), .raddr(row_t'(begun_addr)), .rdata(begun)
-  );
-  nd_ram #(.T(sent_t), .Depth(NumQp * Outstanding)) u_sent (
-    .clk, .we(commit_gnt), .waddr({row_t'(job_q.qp), SentBits'(job_q.progress.index)}),
-    .wdata(sent_wdata), .raddr({row_t'(sent_qp), sent_slot}), .rdata(sent)
-  );
-  nd_ram #(.T(read_t), .Depth(NumQp * MaxRead)) u_reads (
-    .clk, .we(emit && plan.is_read),
-    .waddr({row_t'(job_q.qp), SlotBits'(job_q.progress.reads)}), .wdata(read_wdata),
-    .raddr({row_t'(read_qp), read_slot}), .rdata(read)
-  );
 
   always_ff @(posedge clk) begin
     state_q   <= state_d;
@@ -302,15 +270,11 @@ module nd_send_emit
     stale_q   <= stale_d;
     failing_q <= failing_d;
     chunks_q  <= chunks_d;
-    cleared_q <= cleared_d;
-    if (rst) begin
-      state_q   <= Idle;
-      cleared_q <= 1'b0;
-    end
+    pause_q   <= pause_d;
+    next_q    <= next_d;
+    level_q   <= level_d;
+    if (rst) state_q <= Idle;
   end
-
-  logic unused;
-  assign unused = &{1'b0, clear_qp, progress_addr, begun_addr, sent_qp, next_psn_addr, read_qp};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin
@@ -319,6 +283,9 @@ module nd_send_emit
       a_room: assert (!tx_valid || tx_ready);
       a_len:  assert (!emit || plan.is_read || job_q.wqe.inline_data || walk_chunks != '0
                       || plan.len == '0);
+      a_fresh: assert (!emit || !plan.fresh || !(plan.behind || job_q.progress.started));
+      a_top:   assert (!emit || !plan.behind || packet.progress.psn == job_q.top.psn
+                       || psn_older(packet.progress.psn, job_q.top.psn));
     end
   end
 `endif

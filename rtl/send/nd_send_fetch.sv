@@ -1,5 +1,5 @@
 // Fetches send-queue entries ahead of their sending: up to `Prefetch` for each queue pair, each
-// once.
+// once, until sending goes on elsewhere.
 //
 // A queue pair in QpRts that has an entry posted and not fetched, and a free slot, takes its turn.
 // The slot of entry i is i mod `Prefetch`. `filled` tells which queue pairs hold their oldest entry;
@@ -39,6 +39,12 @@ module nd_send_fetch
   input  logic                  fetch_rsp_valid,
   input  fetch_rsp_t            fetch_rsp,
 
+  input  logic [NumQp-1:0]      held,          // a drop may come
+  input  logic                  drop_valid,
+  output logic                  drop_ready,
+  input  qp_t                   drop_qp,
+  input  idx_t                  drop_index,
+
   output logic [NumQp-1:0]      filled,
   input  logic                  emptied_valid,
   input  qp_t                   emptied_qp,
@@ -62,6 +68,7 @@ module nd_send_fetch
   typedef logic [QpBits-1:0] row_t;
   typedef logic [AheadBits-1:0] slot_t;
   typedef logic [AheadBits:0] count_t;
+  typedef logic [AheadBits+1:0] late_t;
 
   // One-hot row of a queue pair.
   function automatic logic [NumQp-1:0] row_of(logic valid, qp_t qp);
@@ -82,13 +89,15 @@ module nd_send_fetch
   row_t                  row_q, row_d, turn_row;
   logic [NumQp-1:0]      want_q, want_d;      // may have entries to fetch
   count_t [NumQp-1:0]    used_q, used_d;      // slots being fetched or filled
-  count_t [NumQp-1:0]    held_q, held_d;      // slots filled
+  count_t [NumQp-1:0]    full_q, full_d;      // slots filled
+  late_t [NumQp-1:0]     late_q, late_d;      // answers to come for entries that were forgotten
   logic [NumQp-1:0]      eligible;
   idx_t                  next, next_q, producer_q, next_wdata;
   qp_send_t              cfg_q;
   fetch_req_t            fetch_q, fetch_d;
-  logic                  issue, next_we, mine, turn_valid;
-  logic                  gone_q, gone_d;      // the queue pair is being cleared
+  logic                  issue, next_we, mine, turn_valid, is_late;
+  logic                  gone_q, gone_d;      // the queue pair is being cleared, or went elsewhere
+  logic                  crowded_q;           // too many late answers
   logic                  clear, clear_seen_q, cleared_q, cleared_d;
   slot_t                 slot, rsp_slot;
   row_t                  next_row, rsp_row;
@@ -102,18 +111,21 @@ module nd_send_fetch
   assign slot          = slot_t'(next_q);
   assign mine          = clear_valid && qp_t'(row_q) == clear_qp;
 
-  logic [NumQp-1:0] clear_row, issue_row, rsp_done_row, emptied_row;
+  logic [NumQp-1:0] clear_row, issue_row, rsp_done_row, emptied_row, drop_row;
 
   assign clear_row    = row_of(clear_valid, clear_qp);
   assign issue_row    = row_of(issue, qp_t'(row_q));
   assign rsp_done_row = row_of(fetch_rsp_valid && fetch_rsp.last, qp_t'(rsp_row));
   assign emptied_row  = row_of(emptied_valid, emptied_qp);
+  assign drop_row     = row_of(drop_valid, drop_qp);
+  assign issue        = state_q == Compute && producer_q != next_q && !gone_q && !mine && !crowded_q;
+  assign drop_ready   = !issue;
 
   always_comb begin
     for (int unsigned i = 0; i < NumQp; i++) begin
-      filled[i]   = held_q[i] != '0;
+      filled[i]   = full_q[i] != '0;
       eligible[i] = want_q[i] && qp_states[i] == QpRts && used_q[i] != count_t'(Prefetch)
-                    && !clear_row[i];
+                    && late_q[i] <= late_t'(Prefetch) && !held[i] && !clear_row[i];
     end
   end
 
@@ -125,19 +137,21 @@ module nd_send_fetch
     state_d = state_q;
     row_d   = row_q;
     fetch_d = fetch_q;
-    issue   = 1'b0;
-    gone_d  = gone_q || mine;
+    gone_d  = gone_q || mine || (drop_valid && drop_qp == qp_t'(row_q));
     place   = entry_place(next_q, cfg_q.sq_log, cfg_q.sq_stride);
     unique case (state_q)
       Pick: begin
         row_d  = turn_row;
         gone_d = 1'b0;
         if (turn_valid) state_d = Address;
+        if (drop_valid) begin
+          row_d   = row_t'(drop_qp);
+          state_d = Address;
+        end
       end
       Address: state_d = Data;
       Data:    state_d = Compute;
       Compute: begin
-        issue         = producer_q != next_q && !gone_d;
         state_d       = issue ? Request : Pick;
         fetch_d.addr  = cfg_q.sq_base + addr_t'(place);
         fetch_d.unit_count = 3'd1 << cfg_q.sq_stride;
@@ -154,13 +168,21 @@ module nd_send_fetch
     want_d = want_q;
     want_d = want_d & ~row_of(state_q == Address, qp_t'(row_q));
     if (producer_q != next_q + 16'd1) want_d = want_d | issue_row;
-    want_d = (want_d | row_of(posted_valid, posted_qp)) & ~clear_row;
+    want_d = want_d | row_of(state_q == Compute && crowded_q, qp_t'(row_q));
+    want_d = (want_d | row_of(posted_valid, posted_qp) | drop_row) & ~clear_row;
     for (int unsigned i = 0; i < NumQp; i++) begin
+      is_late   = late_q[i] != '0;
       used_d[i] = used_q[i] + count_t'(issue_row[i]) - count_t'(emptied_row[i]);
-      held_d[i] = held_q[i] + count_t'(rsp_done_row[i]) - count_t'(emptied_row[i]);
+      full_d[i] = full_q[i] + count_t'(rsp_done_row[i] && !is_late) - count_t'(emptied_row[i]);
+      late_d[i] = late_q[i] - late_t'(rsp_done_row[i] && is_late);
+      if (drop_row[i]) begin
+        used_d[i] = '0;
+        full_d[i] = '0;
+        late_d[i] = late_q[i] + late_t'(used_q[i] - full_q[i]) - late_t'(rsp_done_row[i]);
+      end
       if (clear && clear_row[i]) begin
         used_d[i] = '0;
-        held_d[i] = '0;
+        full_d[i] = '0;
       end
     end
   end
@@ -168,13 +190,24 @@ module nd_send_fetch
   // Cleared when nothing of the queue pair is under way.
   assign clear      = clear_valid && clear_seen_q && !cleared_q && !issue
                       && !(mine && state_q != Pick)
-                      && used_q[row_t'(clear_qp)] == held_q[row_t'(clear_qp)];
+                      && used_q[row_t'(clear_qp)] == full_q[row_t'(clear_qp)]
+                      && late_q[row_t'(clear_qp)] == '0 && !drop_valid;
   assign cleared_d  = clear_valid && (cleared_q || clear);
   assign clear_done = cleared_q;
 
-  assign next_we    = issue || clear;
-  assign next_row   = issue ? row_q : row_t'(clear_qp);
-  assign next_wdata = issue ? next_q + 16'd1 : '0;
+  always_comb begin
+    next_we    = issue || clear || drop_valid;
+    next_row   = row_q;
+    next_wdata = next_q + 16'd1;
+    if (drop_valid) begin
+      next_row   = row_t'(drop_qp);
+      next_wdata = drop_index;
+    end
+    if (clear) begin
+      next_row   = row_t'(clear_qp);
+      next_wdata = '0;
+    end
+  end
 
   nd_ram #(.T(idx_t), .Depth(NumQp)) u_next (
     .clk, .we(next_we), .waddr(next_row), .wdata(next_wdata), .raddr(row_q), .rdata(next)
@@ -186,18 +219,21 @@ module nd_send_fetch
     fetch_q    <= fetch_d;
     want_q     <= want_d;
     used_q     <= used_d;
-    held_q     <= held_d;
+    full_q     <= full_d;
+    late_q     <= late_d;
     cleared_q  <= cleared_d;
     gone_q     <= gone_d;
     clear_seen_q <= clear_valid;
     next_q     <= next;
     producer_q <= producer;
     cfg_q      <= cfg;
+    crowded_q  <= late_q[row_q] > late_t'(Prefetch);
     if (rst) begin
       state_q   <= Pick;
       want_q    <= '0;
       used_q    <= '0;
-      held_q    <= '0;
+      full_q    <= '0;
+      late_q    <= '0;
       cleared_q <= 1'b0;
       clear_seen_q <= 1'b0;
     end
@@ -218,7 +254,8 @@ module nd_send_fetch
   );
 
   logic unused;
-  assign unused = &{1'b0, cfg_q, posted_qp, emptied_qp, head_qp, more_qp, clear_qp, fetch_rsp};
+  assign unused = &{1'b0, cfg_q, posted_qp, emptied_qp, head_qp, more_qp, clear_qp, drop_qp,
+                    fetch_rsp};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin
@@ -226,8 +263,10 @@ module nd_send_fetch
       a_hold:    assert (!$past(fetch_valid && !fetch_ready && !rst)
                          || (fetch_valid && $stable(fetch)));
       a_slot:    assert (!issue || used_q[row_q] != count_t'(Prefetch));
-      a_asked:   assert (!fetch_rsp_valid || used_q[rsp_row] != held_q[rsp_row]);
-      a_emptied: assert (!emptied_valid || held_q[row_t'(emptied_qp)] != '0);
+      a_asked:   assert (!fetch_rsp_valid || used_q[rsp_row] != full_q[rsp_row]
+                         || late_q[rsp_row] != '0);
+      a_drop:    assert (!drop_valid || !(issue || emptied_valid || clear));
+      a_emptied: assert (!emptied_valid || full_q[row_t'(emptied_qp)] != '0);
     end
   end
 `endif

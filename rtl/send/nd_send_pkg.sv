@@ -3,34 +3,49 @@ package nd_send_pkg;
   import nd_pkg::*;
   import nd_abi_pkg::*;
 
-  // Where the send queue of a queue pair stands; all zero after QpInit. Written by `emit`.
+  // The next packet of a send queue; all zero after QpInit. Moved by each packet, and by `seek` when
+  // sending goes on elsewhere.
   typedef struct packed {
-    logic        live;     // `psn` holds; else the context's sq_psn is next
-    psn_t        psn;      // of the next packet
-    idx_t        index;    // request of the next packet
-    logic        started;  // part of that request was sent:
-    logic [3:0]  element;  // where its next byte comes from
+    psn_t        psn;      // its PSN; until something was sent it is the context's sq_psn
+    idx_t        index;    // its request
+    logic        started;  // it is not the first one of its request
+    logic        again;    // the entry of its request was fetched anew and is checked anew
+    logic [3:0]  element;  // its bytes begin `offset` behind the start of `element`
     logic [31:0] offset;
-    logic [31:0] sent;     // bytes sent
-    logic [5:0]  packet;   // packets sent, modulo 64
-    logic [7:0]  reads;    // reads started
-    logic        wide;    // the newest request takes much of the PSN space
+    logic [31:0] sent;     // bytes of the request before it
+    logic [5:0]  packet;   // packets of the request before it, modulo 64
+    logic [7:0]  reads;    // reads before it
   } progress_t;
 
-  // A request that was sent, in part at least, or that failed. Written by `emit`.
+  // How far a send queue ever came; all zero after QpInit. Never goes back.
   typedef struct packed {
+    logic        live;     // something was sent
+    psn_t        psn;      // after the newest packet or response
+    idx_t        index;    // first request of which nothing was sent
+    logic [7:0]  reads;    // reads started
+    logic        wide;     // the newest request takes much of the PSN space
+  } top_t;
+
+  // A request of which something was sent. Written with its first packet.
+  typedef struct packed {
+    psn_t        first;    // PSN of its first packet
     psn_t        last;     // PSN of its last packet or response
+    logic [2:0]  mtu;      // code of the path MTU
     logic [7:0]  opcode;
     logic        silent;
     logic        is_read;
-    logic [7:0]  read;     // its number among the reads
-    logic        failed;   // SqFail with:
-    logic        unsent;   // no packet of it left
-    status_e     status;
-    fault_e      fault;
+    logic [7:0]  reads;    // reads before it
   } sent_t;
 
-  // What responses said. Written by `retire`.
+  // What is wrong with the request whose packet was next (SqFail).
+  typedef struct packed {
+    idx_t        index;
+    logic [7:0]  opcode;
+    status_e     status;
+    fault_e      fault;
+  } failure_t;
+
+  // What responses said, in the order of payload. Written by `retire`.
   typedef struct packed {
     logic        live;     // `una` holds
     psn_t        una;      // everything before it is acknowledged
@@ -50,6 +65,7 @@ package nd_send_pkg;
     qp_t         qp;
     logic [7:0]  epoch;    // before the first look-up
     progress_t   progress;
+    top_t        top;
     retired_t    retired;
     qp_send_t    cfg;
     sq_wqe_t     wqe;
@@ -59,19 +75,35 @@ package nd_send_pkg;
   typedef struct packed {
     logic        blocked;   // it must wait: fence, reads, requests outstanding
     fault_e      fault;     // the request is malformed
+    logic        fresh;     // nothing of its request was ever sent
+    logic        behind;    // it was sent before
     logic        is_read;
     logic        last;      // last packet of its request
     logic        wide;
     psn_t        psn;
     psn_t        last_psn;
     len_t        len;       // payload
-    logic [31:0] need;      // bytes to walk over: payload, or the whole sink of a read
+    logic [31:0] need;      // bytes to walk over: payload, or the sink of a read from here on
     logic        has_inline;
     chunk_t      chunk;     // of inline data
     logic [7:0]  opcode;
     logic        ack_req;
     logic        solicited;
+    addr_t       va;        // RETH: where a read goes on
+    logic [31:0] dma_len;
   } plan_t;
+
+  // What a granted packet writes.
+  typedef struct packed {
+    progress_t   progress;
+    top_t        top;
+    idx_t        request;
+    logic        fresh;     // its first packet for the first time: `sent` is written, and `read`
+    sent_t       sent;
+    logic        is_read;
+    logic [7:0]  number;    // of a read
+    read_t       read;
+  } packet_t;
 
   // A failing or flushing queue pair.
   typedef struct packed {

@@ -4,13 +4,13 @@
 // doorbell. A marked queue pair in QpRts or QpErr takes its turn; its oldest request
 //   in QpErr  is flushed if there is one, once the queue pair is `settled`: what responses brought
 //             before is placed;
-//   in QpRts  retires with success when it is acknowledged (a read: and placed), or with the
-//             failure that a response told of or, if none did, its local one; with a failure the
+//   in QpRts  retires with its local failure if it has one; with success when it is acknowledged (a
+//             read: and placed); or with the failure that a response told of. With a failure the
 //             queue pair goes to QpErr.
-// After each action the queue pair is looked at again. RxFatal is known here from the clock after
-// its grant (`stop`), though its acknowledgement comes later: until then no local failure of that
-// queue pair retires. Nothing is lost by events that come while a queue pair is looked at: its mark
-// was taken off before.
+// After each action the queue pair is looked at again. A go-back, and a failure by a response or the
+// timer, forget the local failure from the clock after their grant on (`halt`), though the
+// acknowledgement that tells of the failure comes later. Nothing is lost by events that come while a
+// queue pair is looked at: its mark was taken off before.
 module nd_send_retire
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -44,8 +44,8 @@ module nd_send_retire
   input  logic                  read_done_valid,
   output logic                  read_done_ready,
   input  qp_t                   read_done_qp,
-  input  logic                  stop_valid,     // RxFatal
-  input  qp_t                   stop_qp,
+  input  logic                  halt_valid,     // go-back, or failure by a response or the timer
+  input  qp_t                   halt_qp,
   input  logic                  fail_valid,     // SqFail
   input  qp_t                   fail_qp,
   input  logic                  posted_valid,   // doorbell
@@ -55,12 +55,13 @@ module nd_send_retire
   output qp_t                   look_qp,
   input  idx_t                  producer,
   input  idx_t                  begun,
+  input  failure_t              failure,
   output logic [SentBits-1:0]   sent_slot,
   input  sent_t                 sent,
 
-  // own state for `select`, answered one clock later; and the granted clock
-  input  qp_t                   retired_addr,
-  output retired_t              retired,
+  // own state for `select` and `seek`, answered one clock later; and the granted clock
+  input  qp_t      [1:0]        retired_addr,
+  output retired_t [1:0]        retired,
   output logic                  retired_valid,
   output qp_t                   retired_qp,
 
@@ -103,23 +104,27 @@ module nd_send_retire
   what_e             what_q, what_d;
   row_t              row_q, row_d, turn_row;
   logic [NumQp-1:0]  marked_q, marked_d, eligible;
-  logic [NumQp-1:0]  fatal_q, fatal_d;  // RxFatal was granted
+  logic [NumQp-1:0]  local_q, local_d;  // SqFail, not forgotten
   logic [NumQp-1:0]  is_error, was_error_q;
   logic [7:0]        epoch_q, epoch_d, last_epoch_q;
   logic              turn_valid, clear_seen_q;
   logic              error_q, error_d;  // the queue pair is in QpErr
+  logic              failed_q;          // its next request failed locally
+  failure_t          failure_q;
+  logic              halted;            // that is no more so
   logic              stale_q, stale_d, stale, again, mine;
   acked_t            acked, acked_q;
   retired_t          own, own_q, retired_wdata;
   logic [7:0]        placed, placed_q;
+  logic [1:0]        ack_event;
+  qp_t  [1:0]        ack_event_qp;
   idx_t              producer_q, begun_q, entries;
   sent_t             sent_q;
   psn_t              ahead_q;           // una - last PSN
   logic [7:0]        reads_ahead_q;     // reads placed - number of this one
   logic              is_acked, is_placed, has_entry;
-  logic              clear, cleared_q, cleared_d, retired_we, acked_we;
-  row_t              retired_row, acked_row;
-  acked_t            acked_wdata;
+  logic              clear, cleared_q, cleared_d, acked_cleared, retired_we;
+  row_t              retired_row;
   logic              room, event_room;
   completion_t       cpl;
   status_e           status;
@@ -142,58 +147,18 @@ module nd_send_retire
     .clk, .rst, .req(eligible), .take(state_q == Pick), .valid(turn_valid), .row(turn_row)
   );
 
-  logic count_done;
-  row_t count_row;
-
   always_comb begin
-    events   = row_of(again, qp_t'(row_q)) | row_of(ack_valid && ack_ready, ack.qp)
-               | row_of(count_done, read_done_qp) | row_of(fail_valid, fail_qp)
+    events   = row_of(again, qp_t'(row_q)) | row_of(ack_event[0], ack_event_qp[0])
+               | row_of(ack_event[1], ack_event_qp[1]) | row_of(fail_valid, fail_qp)
                | row_of(posted_valid, posted_qp) | (is_error & ~was_error_q);
     marked_d = ((marked_q & ~row_of(state_q == Address, qp_t'(row_q))) | events) & ~clear_row;
-    fatal_d  = (fatal_q | row_of(stop_valid, stop_qp)) & ~clear_row;
+    local_d  = (local_q | row_of(fail_valid, fail_qp)) & ~row_of(halt_valid, halt_qp) & ~clear_row;
   end
 
-  // ---- acknowledgements: the newest replaces the one before ----------------------------------
-
-  assign ack_ready   = !clear;
-  assign acked_we    = clear || (ack_valid && !(clear_valid && clear_qp == ack.qp));
-  assign acked_row   = clear ? row_t'(clear_qp) : row_t'(ack.qp);
-  assign acked_wdata = clear ? '0 : '{
-    live: 1'b1, una: ack.psn, failed: ack.fail, status: ack.status, error_code: ack.error_code
-  };
-
-  nd_ram #(.T(acked_t), .Depth(NumQp)) u_acked (
-    .clk, .we(acked_we), .waddr(acked_row), .wdata(acked_wdata), .raddr(row_q), .rdata(acked)
-  );
-
-  // ---- reads whose bytes are placed: counted -------------------------------------------------
-
-  logic [7:0] count, placed_wdata;
-  logic       placed_we;
-  row_t       placed_row;
-  logic [1:0] count_q, count_d;  // 0: waits, 1: look-up, 2: write
-
-  assign read_done_ready = count_q == 2'd2 && !clear;
-  assign count_row       = row_t'(read_done_qp);
-  assign count_done      = read_done_valid && read_done_ready;
-  assign placed_we       = clear || (count_done && !(clear_valid && clear_qp == read_done_qp));
-  assign placed_row      = clear ? row_t'(clear_qp) : count_row;
-  assign placed_wdata    = clear ? '0 : count + 8'd1;
-
-  always_comb begin
-    count_d = count_q;
-    unique case (count_q)
-      2'd0: if (read_done_valid) count_d = 2'd1;
-      2'd1: count_d = 2'd2;
-      default: count_d = clear ? 2'd1 : 2'd0;
-    endcase
-  end
-
-  nd_ram #(.T(logic [7:0]), .Depth(NumQp)) u_count (
-    .clk, .we(placed_we), .waddr(placed_row), .wdata(placed_wdata), .raddr(count_row), .rdata(count)
-  );
-  nd_ram #(.T(logic [7:0]), .Depth(NumQp)) u_placed (
-    .clk, .we(placed_we), .waddr(placed_row), .wdata(placed_wdata), .raddr(row_q), .rdata(placed)
+  nd_send_acked #(.NumQp(NumQp)) u_acked (
+    .clk, .rst, .clear_valid, .clear_qp, .clear_done(acked_cleared), .ack_valid, .ack_ready, .ack,
+    .read_done_valid, .read_done_ready, .read_done_qp, .event_valid(ack_event),
+    .event_qp(ack_event_qp), .look_qp, .acked, .placed
   );
 
   // ---- the oldest request --------------------------------------------------------------------
@@ -202,9 +167,10 @@ module nd_send_retire
   assign sent_slot = SentBits'(own_q.index);
   assign mine      = clear_valid && qp_t'(row_q) == clear_qp;
   assign stale     = stale_q || epoch != epoch_q || mine;
+  assign halted    = halt_valid && halt_qp == qp_t'(row_q);
   assign entries   = begun_q - own_q.index;
   assign has_entry = entries != '0 && !entries[15];
-  assign is_acked  = acked_q.live && !sent_q.unsent && ahead_q != '0 && !ahead_q[23];
+  assign is_acked  = acked_q.live && ahead_q != '0 && !ahead_q[23];
   assign is_placed = !sent_q.is_read || (reads_ahead_q != '0 && !reads_ahead_q[7]);
 
   always_comb begin
@@ -213,7 +179,7 @@ module nd_send_retire
     row_d   = row_q;
     epoch_d = epoch_q;
     error_d = error_q;
-    stale_d = stale;
+    stale_d = stale || halted;
     again   = 1'b0;
     unique case (state_q)
       Pick: begin
@@ -237,6 +203,9 @@ module nd_send_retire
         end else if (error_q) begin
           what_d = Flush;
           if (own_q.index != producer_q) state_d = Ready;
+        end else if (failed_q && failure_q.index == own_q.index) begin
+          what_d  = LocalFail;
+          state_d = Ready;
         end else if (has_entry) begin
           if (is_acked) begin
             what_d = Success;
@@ -244,14 +213,11 @@ module nd_send_retire
           end else if (acked_q.live && acked_q.failed) begin
             what_d  = Failure;
             state_d = Ready;
-          end else if (sent_q.failed && !fatal_q[row_q]) begin
-            what_d  = LocalFail;
-            state_d = Ready;
           end
         end
       end
       default: begin  // Ready
-        if (commit_gnt || stale || (what_q == LocalFail && fatal_q[row_q])) begin
+        if (commit_gnt || stale) begin
           state_d = Pick;
           again   = 1'b1;
         end
@@ -259,8 +225,7 @@ module nd_send_retire
     endcase
   end
 
-  assign commit_req = state_q == Ready && !stale && room && event_room
-                      && !(what_q == LocalFail && fatal_q[row_q]);
+  assign commit_req = state_q == Ready && !stale && room && event_room;
 
   always_comb begin
     status = StatusSuccess;
@@ -272,14 +237,18 @@ module nd_send_retire
         cpl.error_code = acked_q.error_code;
       end
       LocalFail: begin
-        status         = sent_q.status;
-        cpl.error_code = 32'(sent_q.fault);
+        status         = failure_q.status;
+        cpl.error_code = 32'(failure_q.fault);
       end
       default: status = StatusFlushed;
     endcase
     cpl.qp        = qp_t'(row_q);
     cpl.wqe_index = own_q.index;
-    cpl.opcode    = what_q == Flush ? WqeNone : sent_q.opcode;
+    unique case (what_q)
+      Flush:     cpl.opcode = WqeNone;
+      LocalFail: cpl.opcode = failure_q.opcode;
+      default:   cpl.opcode = sent_q.opcode;
+    endcase
     cpl.status    = status;
     if (what_q == Flush) begin
       commit_record = commit_rec(CommitFlush, 24'(row_q), own_q.index, '0, '0, 8'd0);
@@ -298,7 +267,7 @@ module nd_send_retire
   assign clear         = clear_valid && clear_seen_q && !cleared_q && !commit_gnt
                          && !(mine && state_q != Pick);
   assign cleared_d     = clear_valid && (cleared_q || clear);
-  assign clear_done    = cleared_q;
+  assign clear_done    = cleared_q && acked_cleared;
   assign retired_we    = clear || commit_gnt;
   assign retired_row   = clear ? row_t'(clear_qp) : row_q;
   assign retired_wdata = clear ? '0 : '{
@@ -309,10 +278,13 @@ module nd_send_retire
   nd_ram #(.T(retired_t), .Depth(NumQp)) u_own (
     .clk, .we(retired_we), .waddr(retired_row), .wdata(retired_wdata), .raddr(row_q), .rdata(own)
   );
-  nd_ram #(.T(retired_t), .Depth(NumQp)) u_retired (
-    .clk, .we(retired_we), .waddr(retired_row), .wdata(retired_wdata), .raddr(row_t'(retired_addr)),
-    .rdata(retired)
-  );
+
+  for (genvar i = 0; i < 2; i++) begin : g_copy
+    nd_ram #(.T(retired_t), .Depth(NumQp)) u_retired (
+      .clk, .we(retired_we), .waddr(retired_row), .wdata(retired_wdata),
+      .raddr(row_t'(retired_addr[i])), .rdata(retired[i])
+    );
+  end
 
   always_ff @(posedge clk) begin
     state_q     <= state_d;
@@ -323,8 +295,7 @@ module nd_send_retire
     stale_q     <= stale_d;
     marked_q    <= marked_d;
     was_error_q <= is_error;
-    fatal_q     <= fatal_d;
-    count_q     <= count_d;
+    local_q     <= local_d;
     cleared_q   <= cleared_d;
     clear_seen_q <= clear_valid;
     last_epoch_q <= epoch;
@@ -334,16 +305,17 @@ module nd_send_retire
       placed_q   <= placed;
       producer_q <= producer;
       begun_q    <= begun;
+      failure_q  <= failure;
     end
+    if (state_q == Address) failed_q <= local_q[row_q];  // before its look-up
     if (state_q == Arrive) sent_q <= sent;
     ahead_q       <= acked_q.una - sent_q.last;
-    reads_ahead_q <= placed_q - sent_q.read;
+    reads_ahead_q <= placed_q - sent_q.reads;
     if (rst) begin
       state_q     <= Pick;
       marked_q    <= '0;
       was_error_q <= '0;
-      fatal_q     <= '0;
-      count_q     <= '0;
+      local_q     <= '0;
       cleared_q   <= 1'b0;
       clear_seen_q <= 1'b0;
     end
@@ -351,27 +323,18 @@ module nd_send_retire
 
   // ---- out -----------------------------------------------------------------------------------
 
-  qp_error_t  error_in, error_out;
-  logic [2:0] unused_cpl_count, unused_event_count;
-
-  assign error_in        = '{qp: qp_t'(row_q), status: status};
-  assign qp_event_qp     = error_out.qp;
-  assign qp_event_status = error_out.status;
-
-  nd_fifo #(.T(completion_t), .Depth(4)) u_completions (
-    .clk, .rst, .in_valid(commit_gnt && !(what_q == Success && sent_q.silent)), .in_ready(room),
-    .in_data(cpl), .out_valid(completion_valid), .out_ready(completion_ready),
-    .out_data(completion), .count(unused_cpl_count)
-  );
-  nd_fifo #(.T(qp_error_t), .Depth(4)) u_events (
-    .clk, .rst, .in_valid(set_error_valid), .in_ready(event_room), .in_data(error_in),
-    .out_valid(qp_event_valid), .out_ready(qp_event_ready), .out_data(error_out),
-    .count(unused_event_count)
+  nd_send_finish #(.NumQp(NumQp)) u_finish (
+    .clk, .rst, .qp_states, .settled, .room, .event_room,
+    .in_valid(commit_gnt && !(what_q == Success && sent_q.silent)), .in(cpl),
+    .wait_placed(what_q == LocalFail && has_entry && sent_q.is_read),
+    .event_valid(set_error_valid), .event_in('{qp: qp_t'(row_q), status: status}),
+    .completion_valid, .completion_ready, .completion,
+    .qp_event_valid, .qp_event_ready, .qp_event_qp, .qp_event_status
   );
 
   logic unused;
-  assign unused = &{1'b0, ack.qp, read_done_qp, stop_qp, fail_qp, posted_qp, clear_qp,
-                    retired_addr};
+  assign unused = &{1'b0, ack_event_qp, halt_qp, fail_qp, posted_qp, clear_qp, retired_addr,
+                    sent_q.first, sent_q.mtu};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin
@@ -379,8 +342,6 @@ module nd_send_retire
       a_gnt:    assert (!commit_gnt || commit_req);
       a_error:  assert (!set_error_valid || qp_states[row_q] == QpRts);
       a_flush:  assert (!commit_gnt || what_q != Flush || qp_states[row_q] == QpErr);
-      a_hold:   assert (!$past(completion_valid && !completion_ready && !rst)
-                        || (completion_valid && $stable(completion)));
     end
   end
 `endif

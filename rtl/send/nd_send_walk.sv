@@ -1,10 +1,10 @@
 // Walks over the elements of a request: `need` bytes from (`element`, `offset`) on.
 //
 // Each piece is checked, and unless `check_only` translated into chunks, which are pushed as they
-// come. Elements of length 0 are skipped. `start` is obeyed in any clock in which nothing is under
-// way; `done` is high from the end of the walk until the next start, with the verdict, the place
-// where the next byte comes from, and the elements of a read. After `abort` the walk ends as soon
-// as no answer is outstanding.
+// come. Elements that end at or before the offset are skipped, which takes their length off it.
+// `start` is obeyed in any clock in which nothing is under way; `done` is high from the end of the
+// walk until the next start, with the verdict, the place where the next byte comes from, and the
+// elements of a read. After `abort` the walk ends as soon as no answer is outstanding.
 module nd_send_walk
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -71,6 +71,7 @@ module nd_send_walk
   logic [7:0]     chunks_q, chunks_d;
   logic [3:0]     slot;      // unit of the entry, and element in it
   logic [31:0]    left;
+  logic           beyond;    // the offset is behind the element
 
   assign done         = state_q == Done;
   assign status       = status_q;
@@ -81,7 +82,7 @@ module nd_send_walk
   assign sges         = {more_q[1], more_q[0], wqe.sge1, wqe.sge0};
   assign slot         = element_q + 4'd2;
   assign more_unit    = slot[3:2];
-  assign left         = sge_q.length - offset_q;
+  assign {beyond, left} = {1'b0, sge_q.length} - {1'b0, offset_q};
   assign tr_req_valid = state_q == Request;
   assign tr_req       = req_q;
   assign chunk        = tr_rsp.chunk;
@@ -143,9 +144,9 @@ module nd_send_walk
           pd: pd, check_only: check_only
         };
         state_d = Request;
-        if (left == '0) begin
+        if (beyond || left == '0) begin
           element_d = element_q + 4'd1;
-          offset_d  = '0;
+          offset_d  = -left;
           state_d   = Pick;
         end
         if (abort) state_d = Done;

@@ -65,6 +65,7 @@ module nd_wire
   input  logic [DataWidth-1:0]   tx_data,
   input  logic [$clog2(DataWidth/8):0] tx_data_bytes,
   input  logic                   tx_data_last,
+  input  logic                   tx_data_error,  // with `tx_data_last`: not what memory holds
 
   // one clock per frame that left
   output logic                   tx_event,
@@ -81,7 +82,7 @@ module nd_wire
     .send_chunk_valid, .send_chunk_ready, .send_chunk,
     .resp_chunk_valid, .resp_chunk_ready, .resp_chunk,
     .chunk_valid, .chunk_ready, .chunk, .chunk_last,
-    .tx_data_valid, .tx_data_ready, .tx_data, .tx_data_bytes, .tx_data_last,
+    .tx_data_valid, .tx_data_ready, .tx_data, .tx_data_bytes, .tx_data_last, .tx_data_error,
     .m_axis_tdata, .m_axis_tkeep, .m_axis_tvalid, .m_axis_tready, .m_axis_tlast,
     .tx_event, .tx_octets
   );

@@ -67,8 +67,11 @@ package nd_wire_pkg;
 
   // ---- opcodes -------------------------------------------------------------------------------
 
+  // Congestion notification: 16 reserved bytes behind its BTH.
+  localparam logic [7:0] OpcodeCnp = 8'h81;
+
   function automatic logic opcode_known(logic [7:0] opcode);
-    return opcode <= 8'h14 || opcode inside {8'h16, 8'h17, 8'h64, 8'h65, 8'h81};
+    return opcode <= 8'h14 || opcode inside {8'h16, 8'h17, 8'h64, 8'h65, OpcodeCnp};
   endfunction
 
   // Extension headers in units of four bytes.
@@ -77,7 +80,7 @@ package nd_wire_pkg;
       8'h03, 8'h05, 8'h09, 8'h0D, 8'h0F, 8'h10, 8'h11, 8'h16, 8'h17: return 3'd1;
       8'h64: return 3'd2;
       8'h12, 8'h65: return 3'd3;
-      8'h06, 8'h0A, 8'h0C, 8'h81: return 3'd4;
+      8'h06, 8'h0A, 8'h0C, OpcodeCnp: return 3'd4;
       8'h0B: return 3'd5;
       8'h13, 8'h14: return 3'd7;
       default: return 3'd0;
@@ -99,7 +102,7 @@ package nd_wire_pkg;
 
   // Extension headers of the opcodes that are sent, in units of four bytes.
   function automatic logic [2:0] tx_ext_words(logic [7:0] opcode);
-    if (opcode inside {8'h06, 8'h0A, 8'h0C}) return 3'd4;
+    if (opcode inside {8'h06, 8'h0A, 8'h0C, OpcodeCnp}) return 3'd4;
     return opcode inside {8'h0D, 8'h0F, 8'h10, 8'h11} || has_ieth(opcode) ? 3'd1 : 3'd0;
   endfunction
 
@@ -155,6 +158,7 @@ package nd_wire_pkg;
     logic         ack_req;
     logic [1:0]   pad;
     logic [15:0]  pkey;
+    logic [1:0]   ecn;
     logic [23:0]  dest_qpn;
     psn_t         psn;
     logic [159:0] ext;  // first 20 bytes behind the BTH, first one in the lowest lane
@@ -191,6 +195,7 @@ package nd_wire_pkg;
     logic [15:0]  udp_len;   // UDP length
     logic [15:0]  ip_len;    // IPv4 total length
     logic [15:0]  checksum;  // IPv4 header checksum
+    logic         becn;      // a CNP
     logic [1:0]   pad;
     logic [3:0]   start;     // IP word with the first payload byte
     logic         shifted;   // ... which is in its upper half
@@ -208,6 +213,7 @@ package nd_wire_pkg;
     logic        covered;   // has bytes under the ICRC
     logic        crc_low;   // the ICRC goes to the lower half
     logic        crc_high;  // ... to the upper half
+    logic        spoil;     // with either: the ICRC is to be wrong
     logic        last;
     logic [2:0]  bytes;     // with `last`
     logic [63:0] data;

@@ -195,7 +195,10 @@ module nd_wire_rx
     if (rst) go_q <= 1'b0;
   end
 
-`ifdef FORMAL
+  logic unused_count;
+  assign unused_count = ^judged_count;
+
+`ifndef SYNTHESIS
   always_ff @(posedge clk) begin
     if (!rst) begin
       a_payload_room: assert (!write_q || payload_room);
@@ -204,8 +207,5 @@ module nd_wire_rx
       a_pair:         assert (!judged_valid || head_valid);
     end
   end
-`else
-  logic unused_room;
-  assign unused_room = &{1'b0, payload_room, fields_room, verdict_room, head_valid, judged_count};
 `endif
 endmodule

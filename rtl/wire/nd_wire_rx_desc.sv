@@ -23,6 +23,7 @@ module nd_wire_rx_desc
     desc.ack_req   = fields.ack_req;
     desc.pad       = fields.pad;
     desc.pkey      = fields.pkey;
+    desc.ecn       = fields.ecn;
     desc.dest_qpn  = good ? fields.dest_qpn : '0;
     desc.psn       = good ? fields.psn : '0;
     if (has_reth(fields.opcode)) begin

@@ -171,6 +171,7 @@ module nd_wire_rx_parse
         {1'b0, 14'd0}: begin
           version_q  <= b_word_q.data[7:0];
           fragment_q <= |b_word_q.data[53:48] || |b_word_q.data[63:56];
+          fields_q.ecn <= b_word_q.data[9:8];
         end
         {1'b0, 14'd1}: begin
           not_udp_q       <= b_word_q.data[15:8] != 8'd17;
@@ -181,6 +182,7 @@ module nd_wire_rx_parse
           version_q  <= b_word_q.data[7:0];
           fragment_q <= 1'b0;
           not_udp_q  <= b_word_q.data[55:48] != 8'd17;
+          fields_q.ecn <= b_word_q.data[13:12];
         end
         {1'b1, 14'd1}: fields_q.src_ip[63:0] <= b_word_q.data;
         {1'b1, 14'd2}: fields_q.src_ip[127:64] <= b_word_q.data;

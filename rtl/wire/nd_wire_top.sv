@@ -61,6 +61,7 @@ module nd_wire_top
   input  logic [DataWidth-1:0]   tx_data,
   input  logic [$clog2(DataWidth/8):0] tx_data_bytes,
   input  logic                   tx_data_last,
+  input  logic                   tx_data_error,
 
   output logic                   tx_event,
   output logic [15:0]            tx_octets

@@ -4,6 +4,10 @@
 // earlier frames are sent. A descriptor with payload has at least one chunk and gets exactly `len` bytes
 // on tx_data, dense from lane 0, `tx_data_last` with the last one; one without has no chunk and no beat.
 // Payload is stored before its frame starts, so a frame pauses only when the network does.
+//
+// A payload whose last beat comes with `tx_data_error` is not what memory holds: its frame leaves with
+// a wrong ICRC, so that the peer drops it. A CNP (opcode 0x81) has no payload; of its descriptor only
+// `qp` counts.
 module nd_wire_tx
   import nd_pkg::*, nd_wire_pkg::*;
 #(
@@ -42,6 +46,7 @@ module nd_wire_tx
   input  logic [DataWidth-1:0]     tx_data,
   input  logic [$clog2(DataWidth/8):0] tx_data_bytes,
   input  logic                     tx_data_last,
+  input  logic                     tx_data_error,  // with `tx_data_last`
 
   output logic [DataWidth-1:0]     m_axis_tdata,
   output logic [DataWidth/8-1:0]   m_axis_tkeep,
@@ -89,13 +94,21 @@ module nd_wire_tx
 
   // ---- payload -----------------------------------------------------------------------------------
   localparam int unsigned Words = BufferBytes / 8;
-  logic        data_valid, data_ready;
-  logic [63:0] data;
+  typedef struct packed {
+    logic        error;
+    logic [63:0] data;
+  } payload_t;
+
+  logic     data_valid, data_ready;
+  payload_t payload, data;
   logic [$clog2(Words):0] unused_words;
 
-  nd_fifo_commit #(.T(logic [63:0]), .Depth(Words)) u_buffer (
-    .clk, .rst, .in_valid(tx_data_valid), .in_ready(tx_data_ready),
-    .in_data(tx_data & lanes_below(tx_data_bytes)),
+  assign payload = '{
+    error: tx_data_last && tx_data_error, data: tx_data & lanes_below(tx_data_bytes)
+  };
+
+  nd_fifo_commit #(.T(payload_t), .Depth(Words)) u_buffer (
+    .clk, .rst, .in_valid(tx_data_valid), .in_ready(tx_data_ready), .in_data(payload),
     .commit(tx_data_valid && tx_data_ready && tx_data_last), .discard(1'b0),
     .out_valid(data_valid), .out_ready(data_ready), .out_data(data), .count(unused_words)
   );
@@ -110,14 +123,15 @@ module nd_wire_tx
     logic [63:0] data;
   } beat_t;
 
-  logic        slot_valid, beat_valid, go_q, unused_room;
+  logic        slot_valid, beat_valid, go_q, queue_room;
   tx_slot_t    slot;
   logic [63:0] crc_data;
   beat_t       beat, out;
   logic [$clog2(Queue):0] queued;
 
   nd_wire_tx_build u_build (
-    .clk, .rst, .own, .go(go_q), .job_valid, .job_ready, .job, .data_valid, .data_ready, .data,
+    .clk, .rst, .own, .go(go_q), .job_valid, .job_ready, .job,
+    .data_valid, .data_ready, .data(data.data), .data_error(data.error),
     .slot_valid, .slot, .crc_data
   );
 
@@ -127,7 +141,7 @@ module nd_wire_tx
   );
 
   nd_fifo_reg #(.T(beat_t), .Depth(Queue)) u_queue (
-    .clk, .rst, .in_valid(beat_valid), .in_ready(unused_room), .in_data(beat),
+    .clk, .rst, .in_valid(beat_valid), .in_ready(queue_room), .in_data(beat),
     .out_valid(m_axis_tvalid), .out_ready(m_axis_tready), .out_data(out), .count(queued)
   );
 
@@ -157,4 +171,14 @@ module nd_wire_tx
 
   assign tx_event  = event_q;
   assign tx_octets = octets_q;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk) begin
+    if (!rst) begin
+      a_chunks: assert (!tx_valid || (tx_desc.len == '0) == (tx_desc.chunks == '0));
+      a_cnp:    assert (!tx_valid || tx_desc.opcode != OpcodeCnp || tx_desc.len == '0);
+      a_queue:  assert (!beat_valid || queue_room);
+    end
+  end
+`endif
 endmodule

@@ -2,7 +2,8 @@
 //
 // A frame starts when its job is there and, if it has payload, the first beat of it; a payload that is
 // shown must be there completely. `go` low stops the slots. `crc_data` is the slot's operand for the
-// ICRC: fields that it does not cover are ones, and a word half full stands in the upper half.
+// ICRC: fields that it does not cover are ones, and a word half full stands in the upper half. A frame
+// with `data_error` on any beat of its payload is sent with a wrong ICRC.
 module nd_wire_tx_build
   import nd_pkg::*, nd_wire_pkg::*;
 (
@@ -19,6 +20,7 @@ module nd_wire_tx_build
   input  logic        data_valid,
   output logic        data_ready,
   input  logic [63:0] data,       // zero behind the end of a payload
+  input  logic        data_error, // the payload is not what was asked for
 
   output logic        slot_valid,
   output tx_slot_t    slot,
@@ -38,19 +40,21 @@ module nd_wire_tx_build
   logic        open_q, open_d;     // the index has reached the payload
   logic        more_q, more_d;     // left is not zero
   logic [31:0] before_q, before_d; // upper half of the beat before
+  logic        spoil_q, spoil_d;   // the payload had an error
   logic        slot_valid_q, slot_valid_d;
   tx_slot_t    slot_q, slot_d;
   logic [63:0] crc_data_q, crc_data_d;
 
   logic        want, step, load, at_crc;
   logic [63:0] header, body, beat;
-  logic [7:0]  bth_flags;
+  logic [7:0]  bth_flags, congestion;  // the latter: FECN, BECN
 
   // UDP destination port 4791 in network order.
   localparam logic [15:0] Port = 16'hB712;
 
   always_comb begin
-    bth_flags = {job_q.desc.solicited, 1'b0, job_q.pad, 4'd0};
+    bth_flags  = {job_q.desc.solicited, 1'b0, job_q.pad, 4'd0};
+    congestion = {1'b0, job_q.becn, 6'd0};
     case ({job_q.addr.ipv6, index_q})
       {1'b0, 10'd0}: header = {48'h0040_0000_0000, job_q.addr.traffic_class, 8'h45}
                             | {32'd0, swap16(job_q.ip_len), 16'd0};
@@ -59,7 +63,7 @@ module nd_wire_tx_build
       {1'b0, 10'd3}: header = {16'hFFFF, bth_flags, job_q.desc.opcode, 16'd0,
                                swap16(job_q.udp_len)};
       {1'b0, 10'd4}: header = {swap24(job_q.desc.psn), job_q.desc.ack_req, 7'd0,
-                               swap24(job_q.addr.remote_qpn), 8'd0};
+                               swap24(job_q.addr.remote_qpn), congestion};
       {1'b0, 10'd5}: header = job_q.ext[63:0];
       {1'b0, 10'd6}: header = job_q.ext[127:64];
       {1'b1, 10'd0}: header = {job_q.addr.hop_limit, 8'd17, swap16(job_q.udp_len), 16'd0,
@@ -70,7 +74,7 @@ module nd_wire_tx_build
       {1'b1, 10'd3}: header = job_q.addr.remote_ip[63:0];
       {1'b1, 10'd4}: header = job_q.addr.remote_ip[127:64];
       {1'b1, 10'd5}: header = {16'd0, swap16(job_q.udp_len), Port, swap16(job_q.addr.udp_sport)};
-      {1'b1, 10'd6}: header = {swap24(job_q.addr.remote_qpn), 8'd0, 16'hFFFF, bth_flags,
+      {1'b1, 10'd6}: header = {swap24(job_q.addr.remote_qpn), congestion, 16'hFFFF, bth_flags,
                                job_q.desc.opcode};
       {1'b1, 10'd7}: header = {job_q.ext[31:0], swap24(job_q.desc.psn), job_q.desc.ack_req, 7'd0};
       {1'b1, 10'd8}: header = job_q.ext[95:32];
@@ -98,6 +102,7 @@ module nd_wire_tx_build
     open_d   = open_q;
     more_d   = more_q;
     before_d = before_q;
+    spoil_d  = spoil_q || (want && step && data_error);
     slot_valid_d = step;
     slot_d = '{bytes: 3'd0, data: '0, default: 1'b0};
 
@@ -113,6 +118,7 @@ module nd_wire_tx_build
         slot_d.covered  = !at_crc || job_q.crc_high;
         slot_d.crc_low  = at_crc && !job_q.crc_high;
         slot_d.crc_high = at_crc && job_q.crc_high;
+        slot_d.spoil    = spoil_d;
         slot_d.data     = header | body;
         if (step) begin
           index_d  = index_q + 10'd1;
@@ -142,6 +148,7 @@ module nd_wire_tx_build
       open_d   = 1'b0;
       more_d   = job.desc.len != '0;
       before_d = '0;
+      spoil_d  = 1'b0;
     end
 
     // The fields that the ICRC does not cover.
@@ -174,6 +181,7 @@ module nd_wire_tx_build
     open_q       <= open_d;
     more_q       <= more_d;
     before_q     <= before_d;
+    spoil_q      <= spoil_d;
     slot_valid_q <= slot_valid_d;
     slot_q       <= slot_d;
     crc_data_q   <= crc_data_d;

@@ -1,6 +1,7 @@
 // Puts the ICRC and the Ethernet header to the slots of a frame: beats of frames.
 //
-// Three clocks for the ICRC, one for the shift; every slot gives one beat.
+// Three clocks for the ICRC, one for the shift; every slot gives one beat. A spoilt ICRC is the right one
+// with all its bits inverted.
 module nd_wire_tx_finish
   import nd_wire_pkg::*;
 (
@@ -33,8 +34,8 @@ module nd_wire_tx_finish
     half_d = crc_advance(CrcState4, state_q) ^ product_q;
 
     slot3_d = slot_q[2];
-    if (slot_q[2].crc_low) slot3_d.data[31:0] = ~state_q;
-    if (slot_q[2].crc_high) slot3_d.data[63:32] = ~half_q;
+    if (slot_q[2].crc_low) slot3_d.data[31:0] = slot_q[2].spoil ? state_q : ~state_q;
+    if (slot_q[2].crc_high) slot3_d.data[63:32] = slot_q[2].spoil ? half_q : ~half_q;
   end
 
   always_ff @(posedge clk) begin

@@ -80,9 +80,17 @@ module nd_wire_tx_prepare
     case (state_q)
       Idle: begin
         job_d.desc = desc;
+        job_d.becn = desc.opcode == OpcodeCnp;
         job_d.pad  = 2'd0 - desc.len[1:0];
       end
-      Look: job_d.addr = addr_cfg;
+      Look: begin
+        job_d.addr = addr_cfg;
+        if (job_q.becn) begin
+          job_d.desc.solicited = 1'b0;
+          job_d.desc.ack_req   = 1'b0;
+          job_d.desc.psn       = '0;
+        end
+      end
       Add1: begin
         job_d.udp_len  = {3'd0, body, 2'd0} + 16'd24;
         job_d.ip_len   = {3'd0, body, 2'd0} + 16'd44;

@@ -1,5 +1,6 @@
 //! The targets that a node can run on, behind one door.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use tandem_model::engine::Config;
@@ -20,6 +21,33 @@ pub enum Choice {
     Adversarial,
 }
 
+/// Something wrong with the engine, put in to see it found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Inject {
+    /// A bit of a frame that it sends.
+    Frame,
+    /// A rule of AXI: the kind of its read bursts.
+    Burst,
+}
+
+/// Waves to write.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Waves {
+    /// An FST file; the node's name is put before its extension.
+    pub path: PathBuf,
+    /// The clock in which a node's wave begins; 0 for a node that is not named.
+    pub from: BTreeMap<String, u64>,
+}
+
+impl Waves {
+    /// The file of a node.
+    pub fn file(&self, node: &str) -> PathBuf {
+        let mut name = self.path.file_stem().unwrap_or_default().to_owned();
+        name.push(format!(".{node}.fst"));
+        self.path.with_file_name(name)
+    }
+}
+
 /// How to open targets.
 #[derive(Clone, Debug, Default)]
 pub struct TargetOptions {
@@ -27,12 +55,16 @@ pub struct TargetOptions {
     pub seed: u64,
     /// Choices of the model.
     pub choice: Choice,
-    /// Where the engine's waves go: an FST file, with the node's name put before its extension.
-    pub wave: Option<PathBuf>,
+    /// Where the engine's waves go.
+    pub waves: Option<Waves>,
     /// The engine without its checker, for measurements.
     pub unchecked: bool,
     /// The engine on buses without latency, gaps and back-pressure, for measurements.
     pub ideal_buses: bool,
+    /// What is wrong with the engine.
+    pub inject: Option<Inject>,
+    /// Whether the engine's inputs are kept, for [`AnyTarget::replay`].
+    pub keep_inputs: bool,
 }
 
 /// What a run on a target checked.
@@ -48,6 +80,7 @@ pub struct Checked {
 pub struct AnyTarget {
     inner: Inner,
     kind: TargetKind,
+    paused: bool,
 }
 
 enum Inner {
@@ -73,18 +106,24 @@ pub fn open(kind: TargetKind, node: &str, options: &TargetOptions) -> Result<Any
         }
         TargetKind::Rtl => open_rtl(node, seed, options)?,
     };
-    Ok(AnyTarget { inner, kind })
+    Ok(AnyTarget {
+        inner,
+        kind,
+        paused: false,
+    })
 }
 
 #[cfg(feature = "rtl")]
 fn open_rtl(node: &str, seed: u64, options: &TargetOptions) -> Result<Inner, HalError> {
     use tandem_cosim::bus::Traffic;
-    use tandem_cosim::{Build, Options, RtlTarget};
+    use tandem_cosim::{Build, Fault, Options, RtlTarget, Wave};
 
-    let wave = options.wave.as_ref().map(|path| {
-        let mut name = path.file_stem().unwrap_or_default().to_owned();
-        name.push(format!(".{node}.fst"));
-        path.with_file_name(name)
+    /// A beat of a frame that is longer than an acknowledge.
+    const BEAT: u64 = 8;
+
+    let wave = options.waves.as_ref().map(|waves| Wave {
+        path: waves.file(node),
+        from: waves.from.get(node).copied().unwrap_or(0),
     });
     let build = match wave {
         Some(_) => Build::Debug,
@@ -100,6 +139,11 @@ fn open_rtl(node: &str, seed: u64, options: &TargetOptions) -> Result<Inner, Hal
         lockstep: !options.unchecked,
         build,
         wave,
+        keep_inputs: options.keep_inputs,
+        fault: options.inject.map(|inject| match inject {
+            Inject::Frame => Fault::FrameBit { beat: BEAT },
+            Inject::Burst => Fault::FixedBurst,
+        }),
         ..Options::default()
     })?;
     Ok(Inner::Rtl(Box::new(target)))
@@ -137,6 +181,43 @@ impl AnyTarget {
                 clocks: target.now(),
                 actions: target.summary().map_or(0, |summary| summary.actions),
             },
+        }
+    }
+
+    /// Whether the network takes nothing that it sends. No timer counts the time.
+    pub fn pause(&mut self, paused: bool) {
+        self.paused = paused;
+    }
+
+    /// Whether a timer runs: something will happen, although nothing goes on.
+    ///
+    /// # Errors
+    /// If the target has stopped.
+    pub fn timer_runs(&mut self) -> Result<bool, HalError> {
+        Ok(false)
+    }
+
+    /// Clocks a bare engine with the inputs that were kept, without a bench. A model has none.
+    ///
+    /// # Errors
+    /// What stopped it.
+    pub fn replay(&self) -> Result<(), HalError> {
+        match &self.inner {
+            Inner::Model(_) => Ok(()),
+            #[cfg(feature = "rtl")]
+            Inner::Rtl(target) => target.replay(),
+        }
+    }
+
+    /// Clock of an engine at which to look for what went wrong: that of the divergence, else now.
+    pub fn scene(&self) -> Option<u64> {
+        match &self.inner {
+            Inner::Model(_) => None,
+            #[cfg(feature = "rtl")]
+            Inner::Rtl(target) => {
+                let divergence = target.divergence();
+                Some(divergence.map_or(target.now(), |divergence| divergence.cycle))
+            }
         }
     }
 

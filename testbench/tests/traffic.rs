@@ -1,20 +1,23 @@
 //! Random traffic on the golden model, with each scheduler.
 
 use tandem_testbench::targets::Choice;
-use tandem_testbench::traffic::{self, TrafficOptions};
-use tandem_testbench::vector::TargetKind;
+use tandem_testbench::traffic::{self, TrafficReport};
+use tandem_testbench::vector::RandomTraffic;
+use tandem_testbench::world::RunOptions;
 
-fn options(choice: Choice, seed: u64) -> TrafficOptions {
-    TrafficOptions {
+fn run(choice: Choice, seed: u64) -> TrafficReport {
+    let wanted = RandomTraffic {
         requests: 3000,
-        queue_pairs: 8,
-        max_size: 65536,
         megabyte_every: 1000,
+        ..RandomTraffic::default()
+    };
+    let options = RunOptions {
         seed,
-        targets: [TargetKind::Model; 2],
         choice,
-        capture: None,
-    }
+        ..RunOptions::default()
+    };
+    let report = traffic::run(&wanted, &options, &|_| {});
+    report.unwrap_or_else(|failure| panic!("{choice:?}, seed {seed}: {failure}"))
 }
 
 #[test]
@@ -24,8 +27,7 @@ fn traffic_holds_with_each_scheduler() {
         (2, Choice::Random),
         (3, Choice::Adversarial),
     ] {
-        let report = traffic::run(&options(choice, seed), &|_| {});
-        let report = report.unwrap_or_else(|error| panic!("{choice:?}, seed {seed}: {error}"));
+        let report = run(choice, seed);
         assert_eq!(report.requests.len(), 4, "all four initiator requests");
         assert!(report.silent > 0 && report.refused > 0 && report.notifications > 0);
         assert!(report.bytes > 1 << 20);
@@ -35,7 +37,7 @@ fn traffic_holds_with_each_scheduler() {
 #[test]
 fn the_same_seed_makes_the_same_run() {
     let run = || {
-        let report = traffic::run(&options(Choice::Random, 9), &|_| {}).unwrap();
+        let report = run(Choice::Random, 9);
         (report.requests, report.bytes, report.frames, report.checked)
     };
     assert_eq!(run(), run());
@@ -44,12 +46,16 @@ fn the_same_seed_makes_the_same_run() {
 #[cfg(feature = "rtl")]
 #[test]
 fn traffic_holds_on_the_engine_in_lockstep() {
-    let options = TrafficOptions {
+    let wanted = RandomTraffic {
         requests: 1000,
         megabyte_every: 0,
-        targets: [TargetKind::Rtl; 2],
-        ..options(Choice::Fair, 4)
+        ..RandomTraffic::default()
     };
-    let report = traffic::run(&options, &|_| {}).unwrap_or_else(|error| panic!("{error}"));
+    let options = RunOptions {
+        target: tandem_testbench::vector::TargetKind::Rtl,
+        seed: 4,
+        ..RunOptions::default()
+    };
+    let report = traffic::run(&wanted, &options, &|_| {}).unwrap_or_else(|error| panic!("{error}"));
     assert!(report.checked.actions > 1000);
 }

@@ -25,7 +25,7 @@ pub const BEAT: usize = 8;
 
 /// A rule of a bus protocol that the engine broke.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("cycle {cycle}: {port}: {rule}")]
+#[error("cycle {cycle}: {port}: {rule}; look in room {}", self.room())]
 pub struct Violation {
     /// Clock in which it was seen.
     pub cycle: u64,
@@ -33,6 +33,16 @@ pub struct Violation {
     pub port: &'static str,
     /// The rule, and how it was broken.
     pub rule: String,
+}
+
+impl Violation {
+    /// The room that drives the port.
+    pub fn room(&self) -> &'static str {
+        match self.port.contains("axis") {
+            true => "wire",
+            false => "host",
+        }
+    }
 }
 
 /// Watches one valid/ready channel that the engine drives: valid stays, and the payload with it.

@@ -12,6 +12,7 @@ use super::Record;
 use super::channels::{Channel, Item};
 use super::divergence::{Difference, Divergence, History};
 use super::placement::Placement;
+use super::undone::undone;
 use crate::bus::{BEAT, ReadBurst};
 
 /// What a run without divergence was made of.
@@ -254,6 +255,10 @@ impl Checker {
         if !self.world.frames_in.is_empty() {
             let left = self.world.frames_in.len();
             return Err(self.diverge(None, Difference::FramesLeft { left }));
+        }
+        let actions = undone(&self.engine);
+        if !actions.is_empty() {
+            return Err(self.diverge(None, Difference::Undone { actions }));
         }
         if self.engine.interrupt() != interrupt {
             return Err(self.diverge(

@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 use std::fmt;
 
+use tandem_model::abi::CommitKind;
 use tandem_model::engine::{Action, Illegal, ReadChannel, Room};
 use tandem_model::wire;
 
 use super::channels::Item;
+use super::{suspect, undone};
 
 /// What differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +68,11 @@ pub enum Difference {
         /// How many.
         left: usize,
     },
+    /// Decisions that were due and never made.
+    Undone {
+        /// Some of them.
+        actions: Vec<Action>,
+    },
     /// The interrupt line at the end.
     Interrupt {
         /// Level of the engine's line.
@@ -91,10 +98,15 @@ impl Difference {
         }
     }
 
-    /// The room to look in first.
-    pub fn room(&self) -> String {
+    /// The room to look in first, for a difference that an action of this kind caused.
+    pub fn room(&self, kind: Option<CommitKind>) -> String {
         let room = match self {
             Self::Illegal { room, .. } => return room.to_string(),
+            Self::Effect {
+                channel: "frames",
+                expected,
+                observed,
+            } => suspect::of_frames(kind, &expected.bytes, &observed.bytes),
             Self::Effect { channel, .. }
             | Self::Missing { channel, .. }
             | Self::Surplus { channel, .. } => match *channel {
@@ -116,6 +128,10 @@ impl Difference {
             } => "context or host",
             Self::TooEarly { .. } => "host or complete",
             Self::FramesLeft { .. } => "receive",
+            Self::Undone { actions } => actions
+                .first()
+                .and_then(undone::room_of)
+                .unwrap_or("engine"),
             Self::Interrupt { .. } => "host",
             Self::BadCommit { .. } | Self::Unfinished => "engine",
         };
@@ -164,6 +180,12 @@ impl fmt::Display for Difference {
             }
             Self::FramesLeft { left } => {
                 write!(f, "{left} received frames were never accounted for")
+            }
+            Self::Undone { actions } => {
+                f.write_str("the engine stands still, and has not done what is due:")?;
+                actions
+                    .iter()
+                    .try_for_each(|action| write!(f, "\n  {action}"))
             }
             Self::Interrupt { observed } => {
                 let (is, not) = if *observed {
@@ -303,6 +325,12 @@ pub struct Divergence {
 }
 
 impl Divergence {
+    /// The room to look in first.
+    pub fn room(&self) -> String {
+        self.difference
+            .room(self.action.map(|step| step.action.kind))
+    }
+
     pub(super) fn checker_lost(cycle: u64) -> Self {
         Self {
             node: String::new(),
@@ -327,7 +355,7 @@ impl fmt::Display for Divergence {
             self.node,
             self.cycle,
             self.seed,
-            self.difference.room()
+            self.room()
         )?;
         if let Some(step) = self.action {
             writeln!(

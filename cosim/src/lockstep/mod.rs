@@ -10,6 +10,8 @@ mod channels;
 mod checker;
 mod divergence;
 mod placement;
+mod suspect;
+mod undone;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use std::thread::JoinHandle;

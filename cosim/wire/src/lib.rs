@@ -24,6 +24,15 @@ pub struct Wire {
     pattern: u64,
 }
 
+/// Whether the host could read the payload of what is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gather {
+    /// All of it.
+    Done,
+    /// The bus answered with an error.
+    Failed,
+}
+
 /// A frame as the room judged it, and the payload that it kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judged {
@@ -133,7 +142,7 @@ impl Wire {
     }
 
     /// Builds one frame.
-    pub fn send(&mut self, frame: &Sent, payload: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn send(&mut self, frame: &Sent, payload: &[u8], gather: Gather) -> Result<Vec<u8>, Error> {
         let mut data: VecDeque<(u64, u8, bool)> = beats(payload).collect();
         let mut built = Vec::new();
         let mut next = self.inputs;
@@ -164,6 +173,7 @@ impl Wire {
                 next.gather_valid = beat.is_some();
                 let (word, keep, last) = beat.unwrap_or_default();
                 (next.gather_data, next.gather_last) = (word, last);
+                next.gather_error = last && gather == Gather::Failed;
                 next.gather_bytes = keep.count_ones() as u8;
             }
             let done = now.tx_ready && out.tx_valid && out.tx_last;

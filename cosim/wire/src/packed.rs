@@ -14,6 +14,7 @@ pub struct Received {
     pub ack_req: bool,
     pub pad: u8,
     pub pkey: u16,
+    pub ecn: u8,
     pub dest_qpn: u32,
     pub psn: u32,
     pub va: u64,
@@ -39,6 +40,7 @@ impl Received {
         let va = bits.take(64) as u64;
         let psn = bits.take(24) as u32;
         let dest_qpn = bits.take(24) as u32;
+        let ecn = bits.take(2) as u8;
         let pkey = bits.take(16) as u16;
         let pad = bits.take(2) as u8;
         let ack_req = bits.take(1) == 1;
@@ -62,6 +64,7 @@ impl Received {
             ack_req,
             pad,
             pkey,
+            ecn,
             dest_qpn,
             psn,
             va,

@@ -24,6 +24,7 @@ pub(crate) mod ffi {
         gather_data: u64,
         gather_bytes: u8,
         gather_last: bool,
+        gather_error: bool,
     }
 
     /// Everything that the room drives in a clock.

@@ -30,6 +30,7 @@ void drive(Vnd_wire_top& top, const In& in) {
     top.tx_data = in.gather_data;
     top.tx_data_bytes = in.gather_bytes;
     top.tx_data_last = in.gather_last;
+    top.tx_data_error = in.gather_error;
 }
 
 void sample(const Vnd_wire_top& top, Out& out) {

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use pcap_file::pcap::PcapReader;
-use tandem_cosim_wire::{Judged, Sent, Wire};
-use tandem_model::wire::{DropCause, Ext, Frame, Ip, dissect, seal};
+use tandem_cosim_wire::{Gather, Judged, Sent, Wire};
+use tandem_model::wire::{DropCause, Ext, Frame, Ip, Opcode, dissect, seal};
 
 fn data() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../model/tests/data")
@@ -92,6 +92,8 @@ fn compare(frame: &[u8], judged: &Judged) {
         place()
     );
     assert_eq!(record.pkey, bth.pkey.0, "{}", place());
+    let ecn = parsed.ip.traffic_class() & 3;
+    assert_eq!(record.ecn, ecn, "{}", place());
     assert_eq!(
         (record.dest_qpn, record.psn),
         (bth.dest_qp.get(), bth.psn.get()),
@@ -217,11 +219,60 @@ fn as_the_engine_sends_it(frame: &[u8]) -> Option<Vec<u8>> {
         62
     };
     bytes[bth + 1] &= !0x40;
-    bytes[bth + 2..bth + 5].copy_from_slice(&[0xFF, 0xFF, 0]);
+    let becn = u8::from(bytes[bth] == Opcode::Cnp as u8) << 6;
+    bytes[bth + 2..bth + 5].copy_from_slice(&[0xFF, 0xFF, becn]);
     bytes[bth + 8] &= 0x80;
     // Not a checksum to be kept.
     bytes[bth - 2..bth].fill(0);
     seal(&mut bytes).then_some(bytes)
+}
+
+/// The descriptor of a frame, and the address that it goes to.
+fn described(parsed: &Frame) -> Sent {
+    let ext = parsed.ext;
+    let reth = ext.reth();
+    Sent {
+        opcode: parsed.bth.opcode as u8,
+        solicited: parsed.bth.solicited,
+        ack_req: parsed.bth.ack_req,
+        psn: parsed.bth.psn.get(),
+        len: parsed.payload.len() as u16,
+        va: reth.map_or(0, |reth| reth.va),
+        token: reth.map_or(0, |reth| reth.token.0),
+        dma_len: reth.map_or(0, |reth| reth.length),
+        aeth: ext.aeth().map_or(0, |aeth| be(aeth.emit())),
+        ieth: ext.ieth().map_or(0, |token| token.0),
+        ipv6: matches!(parsed.ip, Ip::V6(_)),
+        traffic_class: parsed.ip.traffic_class(),
+        hop_limit: parsed.ip.hop_limit(),
+        udp_sport: parsed.udp_sport,
+        remote_qpn: parsed.bth.dest_qp.get(),
+        remote_mac: parsed.eth.dst.0,
+        remote_ip: octets(parsed.ip.dst()),
+    }
+}
+
+/// Has the room build a frame from its own descriptor, which must give the same bytes but for pad and trailer.
+fn build(wire: &mut Wire, name: &str, bytes: &[u8]) -> Vec<u8> {
+    let parsed = Frame::parse(bytes).unwrap();
+    wire.own(parsed.eth.src.0, octets(parsed.ip.src()));
+    let got = wire
+        .send(&described(&parsed), parsed.payload, Gather::Done)
+        .unwrap();
+    let plain = Frame {
+        pad_bytes: [0; 3],
+        trailer: &[],
+        ..parsed
+    };
+    let expected = plain.to_vec();
+    assert_eq!(
+        got,
+        expected,
+        "{name}\n{}\n{}",
+        dissect(&got),
+        dissect(&expected)
+    );
+    got
 }
 
 #[test]
@@ -233,50 +284,120 @@ fn golden_packets_are_built_byte_for_byte() {
             let Some(bytes) = as_the_engine_sends_it(&packet.frame) else {
                 continue;
             };
-            let parsed = Frame::parse(&bytes).unwrap();
-            let plain = Frame {
-                pad_bytes: [0; 3],
-                trailer: &[],
-                ..parsed
-            };
-            let ext = match parsed.ext {
-                Ext::None | Ext::Reth(_) | Ext::Aeth(_) | Ext::Ieth(_) => parsed.ext,
-                // The engine never sends immediates, atomics, datagrams or notifications.
+            match Frame::parse(&bytes).unwrap().ext {
+                Ext::None | Ext::Reth(_) | Ext::Aeth(_) | Ext::Ieth(_) | Ext::Cnp(_) => {}
+                // The engine never sends immediates, atomics or datagrams.
                 _ => continue,
-            };
-            let reth = ext.reth();
-            let frame = Sent {
-                opcode: parsed.bth.opcode as u8,
-                solicited: parsed.bth.solicited,
-                ack_req: parsed.bth.ack_req,
-                psn: parsed.bth.psn.get(),
-                len: parsed.payload.len() as u16,
-                va: reth.map_or(0, |reth| reth.va),
-                token: reth.map_or(0, |reth| reth.token.0),
-                dma_len: reth.map_or(0, |reth| reth.length),
-                aeth: ext.aeth().map_or(0, |aeth| be(aeth.emit())),
-                ieth: ext.ieth().map_or(0, |token| token.0),
-                ipv6: matches!(parsed.ip, Ip::V6(_)),
-                traffic_class: parsed.ip.traffic_class(),
-                hop_limit: parsed.ip.hop_limit(),
-                udp_sport: parsed.udp_sport,
-                remote_qpn: parsed.bth.dest_qp.get(),
-                remote_mac: parsed.eth.dst.0,
-                remote_ip: octets(parsed.ip.dst()),
-            };
-            wire.own(parsed.eth.src.0, octets(parsed.ip.src()));
-            let got = wire.send(&frame, parsed.payload).unwrap();
-            let expected = plain.to_vec();
-            assert_eq!(
-                got,
-                expected,
-                "{}\n{}\n{}",
-                packet.name,
-                dissect(&got),
-                dissect(&expected)
-            );
+            }
+            build(&mut wire, &packet.name, &bytes);
             built += 1;
         }
     }
-    assert!(built >= 2 * 60, "only {built} packets were built");
+    assert!(built >= 2 * 62, "only {built} packets were built");
+}
+
+fn named(name: &str) -> Vec<u8> {
+    let packet = golden().into_iter().find(|packet| packet.name == name);
+    packet.unwrap_or_else(|| panic!("no packet {name}")).frame
+}
+
+/// WIRE-CNP-1 and -2, and ECN: notifications are read whatever their reserved bytes say.
+#[test]
+fn notifications_are_read_and_built() {
+    let mut wire = Wire::new(3).unwrap();
+    for name in ["cnp", "hw_cnp"] {
+        let golden = named(name);
+        let mut reserved = golden.clone();
+        reserved[54..70].copy_from_slice(b"whatever it says");
+        assert!(seal(&mut reserved));
+        for judged in judge(&mut wire, &[golden, reserved]) {
+            let record = judged.record;
+            assert_eq!((record.drop, record.opcode, record.len), (0, 0x81, 0));
+            assert_eq!(record.ecn, 2, "TOS 0xC2");
+        }
+    }
+
+    // Byte for byte, but for the identification of the IP header, which is the sender's to choose.
+    let mut bytes = named("cnp");
+    bytes[18..20].fill(0);
+    assert!(seal(&mut bytes));
+    assert_eq!(build(&mut wire, "cnp", &bytes), bytes);
+    let parsed = Frame::parse(&bytes).unwrap();
+    let plain = described(&parsed);
+    // Nothing else of its descriptor counts.
+    let noise = Sent {
+        solicited: true,
+        ack_req: true,
+        psn: 0x00AB_CDEF,
+        va: u64::MAX,
+        token: u32::MAX,
+        dma_len: u32::MAX,
+        aeth: u32::MAX,
+        ieth: u32::MAX,
+        ..plain.clone()
+    };
+    assert_eq!(wire.send(&noise, &[], Gather::Done).unwrap(), bytes);
+    let v6 = Sent {
+        ipv6: true,
+        remote_ip: *b"another address!",
+        ..plain
+    };
+    let built = wire.send(&v6, &[], Gather::Done).unwrap();
+    for frame in [built, bytes] {
+        let [judged] = judge(&mut wire, std::slice::from_ref(&frame))
+            .try_into()
+            .unwrap();
+        assert_eq!((judged.record.drop, judged.record.opcode), (0, 0x81));
+        let parsed = Frame::parse(&frame).unwrap();
+        assert!(parsed.bth.becn && !parsed.bth.fecn, "{}", dissect(&frame));
+        assert_eq!(parsed.ext, Ext::Cnp([0; 16]), "{}", dissect(&frame));
+        let flipped: Vec<Vec<u8>> = (0..frame.len() * 8)
+            .map(|bit| {
+                let mut frame = frame.clone();
+                frame[bit / 8] ^= 1 << (bit % 8);
+                frame
+            })
+            .collect();
+        judge(&mut wire, &flipped);
+    }
+}
+
+/// A payload that the bus could not give leaves with an ICRC whose bits are all inverted, and the peer drops
+/// it; what follows is right again. All places of the ICRC in its word, and a beat of any length.
+#[test]
+fn a_payload_that_could_not_be_read_is_dropped_by_the_peer() {
+    let mut wire = Wire::new(3).unwrap();
+    let payload: Vec<u8> = (0..4096).map(|i| (i * 7 + i / 256) as u8).collect();
+    let lengths = (1..=40).chain([255, 1024, 4093, 4096]);
+    let shapes = [
+        (0x04, false),
+        (0x04, true),
+        (0x0A, false),
+        (0x0A, true),
+        (0x10, false),
+        (0x17, true),
+    ];
+    for (len, (opcode, ipv6)) in lengths.flat_map(|len| shapes.map(|shape| (len, shape))) {
+        let frame = Sent {
+            opcode,
+            ipv6,
+            len: len as u16,
+            psn: 0x0001_0203,
+            hop_limit: 64,
+            remote_qpn: 0x11,
+            remote_ip: [0xFE; 16],
+            ..Sent::default()
+        };
+        let good = wire.send(&frame, &payload[..len], Gather::Done).unwrap();
+        let bad = wire.send(&frame, &payload[..len], Gather::Failed).unwrap();
+        let next = wire.send(&frame, &payload[..len], Gather::Done).unwrap();
+        let mut inverted = good.clone();
+        let icrc = good.len() - 4;
+        inverted[icrc..].iter_mut().for_each(|byte| *byte ^= 0xFF);
+        assert_eq!(bad, inverted, "{len} {opcode:#x}\n{}", dissect(&bad));
+        assert_eq!(next, good, "{len} {opcode:#x}\n{}", dissect(&next));
+        let judged = judge(&mut wire, &[good, bad]);
+        let drops = [judged[0].record.drop, judged[1].record.drop];
+        assert_eq!(drops, [DropCause::None as u8, DropCause::Icrc as u8]);
+    }
 }

@@ -2,6 +2,7 @@
 
 mod bench;
 mod explain;
+mod failed;
 mod junit;
 mod list;
 mod random;
@@ -14,11 +15,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use tandem_testbench::targets::Choice;
+use tandem_testbench::targets::{Choice, Inject};
 use tandem_testbench::vector::{TargetKind, schema};
+use tandem_testbench::world::RunOptions;
 
 /// Where vectors are if no path is given.
 const VECTORS: &str = "testbench/vectors";
+
+/// Where failures are kept if no folder is given.
+const FAILURES: &str = "tandem-failures";
 
 /// Runs vectors and random traffic on the golden model and the Verilated engine.
 #[derive(Parser)]
@@ -54,6 +59,28 @@ struct Targets {
     /// Order in which the model makes the engine's choices
     #[arg(long, value_enum, default_value_t)]
     scheduler: Choice,
+
+    /// What is wrong with the engines, to see it found
+    #[arg(long, value_enum, hide = true)]
+    inject: Option<Inject>,
+
+    /// Folder for what is kept of runs that fail on the engine
+    #[arg(long, value_name = "DIR", default_value = FAILURES)]
+    failures: PathBuf,
+}
+
+impl Targets {
+    /// Options of a run on them.
+    fn options(&self, seed: u64) -> RunOptions {
+        RunOptions {
+            target: self.target.all,
+            node_targets: self.target.nodes.clone(),
+            seed,
+            choice: self.scheduler,
+            inject: self.inject,
+            ..RunOptions::default()
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

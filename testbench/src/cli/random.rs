@@ -1,15 +1,17 @@
 //! `tandem random`.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::Result;
-use tandem_testbench::traffic::{self, TrafficOptions, TrafficReport};
+use tandem_testbench::failures::{self, Failed};
+use tandem_testbench::traffic::{self, TrafficFailure, TrafficReport};
+use tandem_testbench::vector::{self, At, RandomTraffic};
+use tandem_testbench::world::RunOptions;
 
-use super::Targets;
-use super::run::target_words;
+use super::{Targets, failed};
 
 /// Arguments of `random`.
 #[derive(clap::Args)]
@@ -17,25 +19,12 @@ pub struct Arguments {
     #[command(flatten)]
     targets: Targets,
 
-    /// Initiator requests
-    #[arg(long, value_name = "N", default_value_t = 10_000)]
-    requests: u64,
-
-    /// Connections, each with a queue pair on both nodes `a` and `b`
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=60))]
-    qps: u32,
+    #[command(flatten)]
+    traffic: RandomTraffic,
 
     /// Seed of everything
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-
-    /// Greatest message but for the few of 1 MiB
-    #[arg(long, value_name = "BYTES", default_value_t = 65536, value_parser = clap::value_parser!(u32).range(0..=65536))]
-    max_size: u32,
-
-    /// One of so many messages has 1 MiB; 0: none
-    #[arg(long, value_name = "N", default_value_t = 4000)]
-    megabyte_every: u32,
 
     /// Write the frames to a capture file that Wireshark opens
     #[arg(long, value_name = "out.pcapng")]
@@ -44,19 +33,11 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<bool> {
-    let target = &arguments.targets.target;
-    let of = |node: &str| target.nodes.get(node).copied().unwrap_or(target.all);
-    let options = TrafficOptions {
-        requests: arguments.requests,
-        queue_pairs: arguments.qps,
-        max_size: arguments.max_size,
-        megabyte_every: arguments.megabyte_every,
-        seed: arguments.seed,
-        targets: [of("a"), of("b")],
-        choice: arguments.targets.scheduler,
+    let options = RunOptions {
         capture: arguments.capture.clone(),
+        ..arguments.targets.options(arguments.seed)
     };
-    let bar = ProgressBar::new(arguments.requests);
+    let bar = ProgressBar::new(arguments.traffic.requests);
     if !std::io::stderr().is_terminal() {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
@@ -64,38 +45,64 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         bar.set_style(style);
     }
     let start = Instant::now();
-    let outcome = traffic::run(&options, &|posted| bar.set_position(posted));
+    let outcome = traffic::run(&arguments.traffic, &options, &|posted| {
+        bar.set_position(posted);
+    });
     bar.finish_and_clear();
     match outcome {
         Ok(report) => {
-            print(&report, arguments, start.elapsed().as_secs_f64());
+            print(&report, &options, start.elapsed().as_secs_f64());
             Ok(true)
         }
-        Err(error) => {
-            println!("FAILED random traffic\n{error}\n");
-            println!("run it again with:\n  {}", replay(arguments));
+        Err(failure) => {
+            fail(arguments, &options, &failure)?;
             Ok(false)
         }
     }
 }
 
-fn replay(arguments: &Arguments) -> String {
-    let mut command = format!(
-        "tandem random --requests {} --qps {} --seed {} --max-size {} --megabyte-every {} --target {}",
-        arguments.requests,
-        arguments.qps,
-        arguments.seed,
-        arguments.max_size,
-        arguments.megabyte_every,
-        target_words(&arguments.targets)
-    );
-    if arguments.targets.scheduler != Default::default() {
-        command.push_str(&format!(" --scheduler {:?}", arguments.targets.scheduler).to_lowercase());
+/// Makes a vector of the failure, no longer than it has to be, and keeps what there is of it.
+fn fail(arguments: &Arguments, options: &RunOptions, failure: &TrafficFailure) -> Result<()> {
+    let shorter = RandomTraffic {
+        requests: arguments.traffic.requests.min(failure.posted + 1),
+        ..arguments.traffic.clone()
+    };
+    let text = shorter.to_text(options.seed);
+    let wrong = |fault: vector::Fault| miette::miette!("{}", fault.message);
+    let vectors = vector::parse(&text).map_err(wrong)?;
+    let file = Path::new("vector.toml");
+    for vector in &vectors {
+        let found = Failed {
+            vector,
+            text: &text,
+            options,
+            failure: &failure.at(vector.head.traffic.as_ref().map_or(0..0, At::span)),
+            report: "",
+        };
+        println!("{}\n", failed::words(file, &found));
+        let kept = failed::keep(&arguments.targets.failures, file, &found);
+        failed::print(kept.as_ref(), &found, &again(arguments, options));
     }
+    Ok(())
+}
+
+/// The command that does the same run again.
+fn again(arguments: &Arguments, options: &RunOptions) -> String {
+    let RandomTraffic {
+        requests,
+        queue_pairs,
+        max_size,
+        megabyte_every,
+    } = &arguments.traffic;
+    let mut command = format!(
+        "tandem random --requests {requests} --qps {queue_pairs} --max-size {max_size} \
+         --megabyte-every {megabyte_every}"
+    );
+    command.push_str(&failures::run_words(options));
     command
 }
 
-fn print(report: &TrafficReport, arguments: &Arguments, seconds: f64) {
+fn print(report: &TrafficReport, options: &RunOptions, seconds: f64) {
     let total: u64 = report.requests.values().sum();
     let kinds: Vec<String> = report
         .requests
@@ -116,6 +123,6 @@ fn print(report: &TrafficReport, arguments: &Arguments, seconds: f64) {
         report.frames,
         report.checked.clocks,
         report.checked.actions,
-        target_words(&arguments.targets)
+        options.target_words()
     );
 }

@@ -7,10 +7,13 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::Result;
-use tandem_testbench::vector::{self, VectorFile};
-use tandem_testbench::world::{self, Failure, Report, RunOptions};
+use tandem_testbench::failures::{self, Failed, KeepError, Kept};
+use tandem_testbench::runner;
+use tandem_testbench::targets::Waves;
+use tandem_testbench::vector::{self, Vector, VectorFile};
+use tandem_testbench::world::{Failure, Report, RunOptions};
 
-use super::{Targets, junit, paths_or_default, report, summary};
+use super::{Targets, failed, junit, paths_or_default, report, summary};
 
 /// Arguments of `run`.
 #[derive(clap::Args)]
@@ -53,10 +56,12 @@ pub struct Run {
     pub file: Arc<VectorFile>,
     /// Which of its vectors.
     pub index: usize,
-    /// Seed used.
-    pub seed: u64,
+    /// How it ran.
+    pub options: RunOptions,
     /// How it went.
     pub outcome: std::result::Result<Report, Failure>,
+    /// What is kept of it, if it failed.
+    pub kept: Option<std::result::Result<Kept, KeepError>>,
     /// How long it took.
     pub time: Duration,
 }
@@ -67,7 +72,18 @@ impl Run {
         self.file
             .vectors
             .get(self.index)
-            .map_or_else(String::new, vector::Vector::title)
+            .map_or_else(String::new, Vector::title)
+    }
+
+    /// The failure, with all that it is of.
+    fn failed(&self) -> Option<Failed<'_>> {
+        Some(Failed {
+            vector: self.file.vectors.get(self.index)?,
+            text: &self.file.text,
+            options: &self.options,
+            failure: self.outcome.as_ref().err()?,
+            report: "",
+        })
     }
 }
 
@@ -88,9 +104,10 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     check_writable(arguments)?;
     let runs = run_all(arguments, &jobs);
     for failed in runs.iter().filter(|run| run.outcome.is_err()) {
-        print_failure(arguments, failed);
+        print_failure(failed);
     }
-    summary::print(&runs, &arguments.targets, start.elapsed());
+    let targets = arguments.targets.options(0).target_words();
+    summary::print(&runs, &targets, start.elapsed());
     if let Some(path) = &arguments.junit {
         junit::write(path, &runs, start.elapsed())?;
     }
@@ -176,27 +193,31 @@ fn run_all(arguments: &Arguments, jobs: &[Job]) -> Vec<Run> {
 }
 
 fn run_one(arguments: &Arguments, file: Arc<VectorFile>, index: usize) -> Run {
-    let seed = seed(arguments, &file, index);
     let options = RunOptions {
-        target: arguments.targets.target.all,
-        node_targets: arguments.targets.target.nodes.clone(),
-        seed,
-        choice: arguments.targets.scheduler,
-        wave: arguments.trace.clone(),
+        waves: arguments.trace.clone().map(|path| Waves {
+            path,
+            ..Waves::default()
+        }),
         capture: arguments.capture.clone(),
+        ..arguments.targets.options(seed(arguments, &file, index))
     };
     let start = Instant::now();
     let outcome = match file.vectors.get(index) {
-        Some(vector) => world::run(vector, &options),
+        Some(vector) => runner::run(vector, &options),
         None => Ok(Report::default()),
     };
-    Run {
+    let mut run = Run {
         file,
         index,
-        seed,
+        options,
         outcome,
+        kept: None,
         time: start.elapsed(),
-    }
+    };
+    run.kept = run
+        .failed()
+        .and_then(|found| failed::keep(&arguments.targets.failures, &run.file.path, &found));
+    run
 }
 
 fn progress(length: usize) -> ProgressBar {
@@ -210,46 +231,11 @@ fn progress(length: usize) -> ProgressBar {
     bar
 }
 
-fn print_failure(arguments: &Arguments, run: &Run) {
-    let Err(failure) = &run.outcome else {
+fn print_failure(run: &Run) {
+    let Some(found) = run.failed() else {
         return;
     };
-    println!("FAILED {}", run.title());
-    let report = report::fault(&run.file.path, &run.file.text, &failure.fault);
-    println!("{}", report::plain(&report));
-    if let Some(detail) = &failure.detail {
-        println!("{}\n", detail.trim_end());
-    }
-    println!("run it again with:\n  {}\n", replay(arguments, run));
-}
-
-/// The command that does the same run again.
-pub fn replay(arguments: &Arguments, run: &Run) -> String {
-    let targets = &arguments.targets;
-    let mut command = format!(
-        "tandem run {} --target {} --seed {}",
-        run.file.path.display(),
-        target_words(targets),
-        run.seed
-    );
-    if targets.scheduler != Default::default() {
-        command.push_str(&format!(" --scheduler {:?}", targets.scheduler).to_lowercase());
-    }
-    if let Some(vector) = run
-        .file
-        .vectors
-        .get(run.index)
-        .filter(|vector| !vector.case.is_empty())
-    {
-        command.push_str(&format!(" --case '[{}]'", vector.case));
-    }
-    command
-}
-
-/// The targets as the command line takes them.
-pub fn target_words(targets: &Targets) -> String {
-    let mut words = vec![targets.target.all.to_string()];
-    let nodes = &targets.target.nodes;
-    words.extend(nodes.iter().map(|(node, kind)| format!("{node}={kind}")));
-    words.join(",")
+    println!("{}\n", failed::words(&run.file.path, &found));
+    let again = failures::command(&run.file.path, found.vector, found.options);
+    failed::print(run.kept.as_ref(), &found, &again);
 }

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use super::Targets;
-use super::run::{Run, target_words};
+use super::run::Run;
 
 #[derive(Default)]
 struct Row {
@@ -17,7 +16,7 @@ struct Row {
 }
 
 /// Prints what ran, by folder.
-pub fn print(runs: &[Run], targets: &Targets, time: Duration) {
+pub fn print(runs: &[Run], targets: &str, time: Duration) {
     let mut rows: BTreeMap<String, Row> = BTreeMap::new();
     let mut sum = Row::default();
     for run in runs {
@@ -47,7 +46,7 @@ pub fn print(runs: &[Run], targets: &Targets, time: Duration) {
         "\n{} of {} vector runs passed on target {} in {:.1} s",
         sum.passed,
         runs.len(),
-        target_words(targets),
+        targets,
         time.as_secs_f64()
     );
     if sum.actions > 0 {

@@ -1,15 +1,16 @@
 //! Measurements, as ratios and counts within one run: what they say does not depend on the machine, except where
 //! it says so.
 
+mod effort;
 mod rig;
-
-use std::time::Instant;
+mod speed;
 
 use tandem_model::ndk::OpFlags;
 
 use crate::targets::TargetOptions;
 use crate::vector::TargetKind;
 use crate::world::WorldError;
+use effort::Effort;
 use rig::Rig;
 
 /// How much to measure.
@@ -75,22 +76,8 @@ pub fn measure(options: &MeasureOptions, tell: &dyn Fn(&str)) -> Result<Vec<Figu
     if !options.engine {
         return Ok(figures);
     }
-    tell("the engine without and with its checker");
-    let unchecked = clock_rate(options, true)?;
-    let checked = clock_rate(options, false)?;
-    figures.push(Figure::new(
-        "engine without checker",
-        unchecked,
-        "clocks/s",
-        true,
-    ));
-    figures.push(Figure::new("engine in lockstep", checked, "clocks/s", true));
-    figures.push(Figure::new(
-        "… in lockstep : without checker",
-        checked / unchecked,
-        "",
-        false,
-    ));
+    tell("the engine bare, on the bench, and in lockstep");
+    figures.extend(speed::measure(options)?);
     for queue_pairs in [1, 16] {
         tell("clocks of a 64-byte silent send");
         let clocks = clocks_per_send(options, queue_pairs)?;
@@ -106,10 +93,11 @@ pub fn measure(options: &MeasureOptions, tell: &dyn Fn(&str)) -> Result<Vec<Figu
     Ok(figures)
 }
 
-fn targets(options: &MeasureOptions, unchecked: bool) -> TargetOptions {
+/// Targets that nothing disturbs, without a checker.
+fn targets(options: &MeasureOptions) -> TargetOptions {
     TargetOptions {
         seed: options.seed,
-        unchecked,
+        unchecked: true,
         ideal_buses: true,
         ..TargetOptions::default()
     }
@@ -138,38 +126,17 @@ fn sends(rig: &mut Rig, requests: u32) -> Result<u32> {
 
 fn model_rate(options: &MeasureOptions) -> Result<f64> {
     let kinds = [TargetKind::Model, TargetKind::Model];
-    let mut rig = Rig::new(kinds, &targets(options, false), 1, 1024, COARSE, false)?;
-    let start = Instant::now();
+    let mut rig = Rig::new(&kinds, &targets(options), 1, 1024, COARSE, false)?;
+    let start = Effort::now();
     let sent = sends(&mut rig, options.model_requests)?;
-    Ok(f64::from(sent) / start.elapsed().as_secs_f64())
-}
-
-/// Clocks a second of one engine, with a model as its peer.
-fn clock_rate(options: &MeasureOptions, unchecked: bool) -> Result<f64> {
-    let kinds = [TargetKind::Rtl, TargetKind::Model];
-    let mut rig = Rig::new(kinds, &targets(options, unchecked), 1, 1024, COARSE, false)?;
-    let (start, before) = (Instant::now(), rig.clock());
-    sends(&mut rig, options.engine_requests)?;
-    rig.write(1 << 20, OpFlags::NONE)?;
-    rig.complete(1, 0)?;
-    let clocks = rig.clock() - before;
-    let time = start.elapsed().as_secs_f64();
-    rig.finish()?;
-    Ok(clocks as f64 / time)
+    Ok(f64::from(sent) / start.since().own)
 }
 
 /// Clocks from frame to frame, with all requests there from the start.
 fn clocks_per_send(options: &MeasureOptions, queue_pairs: u32) -> Result<f64> {
     const SENDS: u32 = 512;
     let kinds = [TargetKind::Rtl, TargetKind::Model];
-    let mut rig = Rig::new(
-        kinds,
-        &targets(options, true),
-        queue_pairs,
-        1024,
-        FINE,
-        true,
-    )?;
+    let mut rig = Rig::new(&kinds, &targets(options), queue_pairs, 1024, FINE, true)?;
     let each = SENDS / queue_pairs;
     rig.receives(each)?;
     for turn in 1..=each {
@@ -195,7 +162,7 @@ fn clocks_per_send(options: &MeasureOptions, queue_pairs: u32) -> Result<f64> {
 /// Beats with data among all clocks, from frame to frame.
 fn utilisation(options: &MeasureOptions, length: u32, count: u32) -> Result<f64> {
     let kinds = [TargetKind::Rtl, TargetKind::Model];
-    let mut rig = Rig::new(kinds, &targets(options, true), 1, 1024, FINE, true)?;
+    let mut rig = Rig::new(&kinds, &targets(options), 1, 1024, FINE, true)?;
     for turn in 1..=count {
         let flags = match turn == count {
             true => OpFlags::NONE,

@@ -1,4 +1,4 @@
-//! Two nodes for measurements: `a` sends, `b` receives.
+//! Nodes for measurements: `a` sends, `b` receives; or `a` alone, which does both.
 
 use tandem_model::hal::{Hal, Target};
 use tandem_model::ndk::bench::{ConnectParameters, PathMtu};
@@ -59,7 +59,7 @@ fn prepare(nic: &mut Provider<AnyTarget>, queue_pairs: u32) -> std::result::Resu
 
 impl Rig {
     pub(super) fn new(
-        kinds: [TargetKind; 2],
+        kinds: &[TargetKind],
         options: &TargetOptions,
         queue_pairs: u32,
         mtu: u32,
@@ -69,6 +69,7 @@ impl Rig {
         let mut nodes = Vec::new();
         let mut ends = Vec::new();
         for (place, (name, kind)) in ["a", "b"].into_iter().zip(kinds).enumerate() {
+            let kind = *kind;
             let address = Address::of(place);
             let target =
                 targets::open(kind, name, options).map_err(|source| WorldError::Target {
@@ -100,7 +101,9 @@ impl Rig {
     }
 
     fn connect(&mut self, pair: usize, mtu: u32) -> Result<()> {
-        for (own, peer) in [(0, 1), (1, 0)] {
+        let nodes = self.ends.len();
+        for own in 0..nodes {
+            let peer = nodes - 1 - own;
             let there = &self.world.nodes[peer];
             let number = there.nic.qp_number(self.ends[peer].qps[pair]);
             let number = number.map_err(|error| there.error(error))?;
@@ -115,10 +118,16 @@ impl Rig {
         Ok(())
     }
 
-    /// Posts so many receives on each queue pair of `b`, and lets them settle.
+    /// The node that receives.
+    fn receiver(&self) -> usize {
+        self.ends.len() - 1
+    }
+
+    /// Posts so many receives on each queue pair of the receiver, and lets them settle.
     pub(super) fn receives(&mut self, count: u32) -> Result<()> {
-        let end = &self.ends[1];
-        let node = &mut self.world.nodes[1];
+        let receiver = self.receiver();
+        let end = &self.ends[receiver];
+        let node = &mut self.world.nodes[receiver];
         let sge = Sge {
             address: end.address,
             length: 64,
@@ -154,7 +163,7 @@ impl Rig {
 
     /// Writes on the first queue pair.
     pub(super) fn write(&mut self, length: u32, flags: OpFlags) -> Result<()> {
-        let (end, peer) = (&self.ends[0], &self.ends[1]);
+        let (end, peer) = (&self.ends[0], &self.ends[self.receiver()]);
         let node = &mut self.world.nodes[0];
         let sge = Sge {
             address: end.address,
@@ -168,13 +177,16 @@ impl Rig {
         posted.map_err(|error| node.error(error))
     }
 
-    /// Waits for so many results of `a` and of `b`; all must be successes.
-    pub(super) fn complete(&mut self, of_a: usize, of_b: usize) -> Result<()> {
-        let mut left = [of_a, of_b];
+    /// Waits for so many results of sender and receiver; all must be successes.
+    pub(super) fn complete(&mut self, sent: usize, received: usize) -> Result<()> {
+        let receiver = self.receiver();
+        let mut left = vec![0; self.ends.len()];
+        left[0] += sent;
+        left[receiver] += received;
         let mut results = vec![NdkResultEx::default(); 64];
         while left.iter().any(|left| *left > 0) {
-            let busy = self.world.pump()?;
-            let before = left;
+            let busy = self.world.pump()?.is_any();
+            let before = left.clone();
             for ((node, end), left) in self.world.nodes.iter_mut().zip(&self.ends).zip(&mut left) {
                 let taken = node.nic.get_cq_results_ex(end.cq, &mut results);
                 let taken = taken.map_err(|error| node.error(error))?;
@@ -205,8 +217,18 @@ impl Rig {
         passed.map(|passed| (passed.clock, passed.frame.len()))
     }
 
+    /// Clocks a bare engine with what that of `a` got here.
+    pub(super) fn replay(&self) -> Result<()> {
+        let node = &self.world.nodes[0];
+        let outcome = node.nic.hal().replay();
+        outcome.map_err(|source| WorldError::Target {
+            node: node.name.clone(),
+            source,
+        })
+    }
+
     /// Ends the run.
-    pub(super) fn finish(mut self) -> Result<()> {
+    pub(super) fn finish(&mut self) -> Result<()> {
         self.world.finish().map(|_| ())
     }
 }

@@ -159,7 +159,7 @@ impl Traffic {
             self.dice.below(inline_limit + 1)
         } else {
             self.dice
-                .length(self.options.max_size, self.options.megabyte_every)
+                .length(self.wanted.max_size, self.wanted.megabyte_every)
         };
         let Some(places) = self.take_places(peer_node, &[length], true) else {
             return Ok(None);
@@ -198,7 +198,7 @@ impl Traffic {
         let peer_node = self.lanes[peer].node;
         let length = self
             .dice
-            .length(self.options.max_size, self.options.megabyte_every);
+            .length(self.wanted.max_size, self.wanted.megabyte_every);
         let lengths = self.dice.cut(length, max_sge.min(FEW));
         let invalidate = self.dice.percent(15) && self.sides[node].has_room_for_fast();
         let Some(places) = self.take_places(node, &lengths, invalidate) else {

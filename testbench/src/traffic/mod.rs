@@ -14,37 +14,16 @@ mod post;
 mod side;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::ops::Range;
 
 use thiserror::Error;
 
-use crate::targets::{self, Checked, Choice, TargetOptions};
-use crate::vector::TargetKind;
-use crate::world::{Address, Capture, Node, World, WorldError};
+use crate::targets::{self, Checked};
+use crate::vector::{Fault, RandomTraffic};
+use crate::world::{Address, Capture, Failure, Node, RunOptions, Scene, World, WorldError};
 use dice::Dice;
 use lane::Lane;
 use side::Side;
-
-/// What to do.
-#[derive(Clone, Debug)]
-pub struct TrafficOptions {
-    /// Initiator requests.
-    pub requests: u64,
-    /// Connections, each with a queue pair on both nodes.
-    pub queue_pairs: u32,
-    /// Greatest message but for the few of 1 MiB.
-    pub max_size: u32,
-    /// One of so many messages has 1 MiB; 0: none.
-    pub megabyte_every: u32,
-    /// Seed of everything.
-    pub seed: u64,
-    /// Targets of the two nodes, `a` and `b`.
-    pub targets: [TargetKind; 2],
-    /// Choices of the model.
-    pub choice: Choice,
-    /// Capture file.
-    pub capture: Option<PathBuf>,
-}
 
 /// What a run did.
 #[derive(Clone, Debug, Default)]
@@ -85,7 +64,7 @@ const PATIENCE: u64 = 30_000_000;
 
 /// The run.
 pub(super) struct Traffic {
-    options: TrafficOptions,
+    wanted: RandomTraffic,
     world: World,
     sides: Vec<Side>,
     lanes: Vec<Lane>,
@@ -97,29 +76,63 @@ pub(super) struct Traffic {
     last_result: u64,
 }
 
+/// A run that failed.
+#[derive(Debug, Error)]
+#[error("{error}")]
+pub struct TrafficFailure {
+    /// Why.
+    pub error: TrafficError,
+    /// Requests posted before it: with one more the run fails in the same way.
+    pub posted: u64,
+    /// Clock of each engine at which to look.
+    pub scene: Scene,
+}
+
+impl TrafficFailure {
+    /// The failure of a vector, at a place in its text.
+    pub fn at(&self, span: Range<usize>) -> Failure {
+        let text = self.to_string();
+        Failure {
+            fault: Fault::new(span, text.lines().next().unwrap_or_default()).into(),
+            step: None,
+            detail: text.contains('\n').then_some(text),
+            scene: self.scene.clone(),
+        }
+    }
+}
+
 /// Runs random traffic; `progress` is told how many requests have been posted.
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn run(options: &TrafficOptions, progress: &dyn Fn(u64)) -> Result<TrafficReport> {
-    let mut traffic = Traffic::new(options)?;
-    while traffic.posted < options.requests {
-        traffic.round(progress)?;
-    }
-    traffic.finish()
+pub fn run(
+    wanted: &RandomTraffic,
+    options: &RunOptions,
+    progress: &dyn Fn(u64),
+) -> std::result::Result<TrafficReport, TrafficFailure> {
+    let mut traffic = Traffic::new(wanted, options).map_err(|error| TrafficFailure {
+        error,
+        posted: 0,
+        scene: Scene::default(),
+    })?;
+    traffic.all(progress).map_err(|error| TrafficFailure {
+        // A divergence is more than what came of it.
+        error: traffic.world.examine().map_or(error, TrafficError::World),
+        posted: traffic.posted,
+        scene: traffic.world.scene(),
+    })
 }
 
+/// The nodes of random traffic.
+const NODES: [&str; 2] = ["a", "b"];
+
 impl Traffic {
-    fn new(options: &TrafficOptions) -> Result<Self> {
-        let target_options = TargetOptions {
-            seed: options.seed,
-            choice: options.choice,
-            ..TargetOptions::default()
-        };
+    fn new(wanted: &RandomTraffic, options: &RunOptions) -> Result<Self> {
         let mut nodes = Vec::new();
-        for (place, (name, kind)) in ["a", "b"].into_iter().zip(options.targets).enumerate() {
+        for (place, name) in NODES.into_iter().enumerate() {
             let address = Address::of(place);
-            let target = targets::open(kind, name, &target_options).map_err(|source| {
+            let kind = options.kind(name, None);
+            let target = targets::open(kind, name, &options.targets()).map_err(|source| {
                 WorldError::Target {
                     node: name.into(),
                     source,
@@ -137,7 +150,7 @@ impl Traffic {
             });
         }
         let capture = match &options.capture {
-            Some(path) => Some(Capture::create(path, &["a", "b"]).map_err(WorldError::from)?),
+            Some(path) => Some(Capture::create(path, &NODES).map_err(WorldError::from)?),
             None => None,
         };
         let mut dice = Dice::new(options.seed);
@@ -146,9 +159,9 @@ impl Traffic {
         for (place, node) in world.nodes.iter_mut().enumerate() {
             sides.push(Side::new(node, place, options.seed)?);
         }
-        let lanes = lane::connect_all(&mut world, &sides, options.queue_pairs, &mut dice)?;
+        let lanes = lane::connect_all(&mut world, &sides, wanted.queue_pairs, &mut dice)?;
         Ok(Self {
-            options: options.clone(),
+            wanted: wanted.clone(),
             world,
             sides,
             lanes,
@@ -161,6 +174,13 @@ impl Traffic {
         })
     }
 
+    fn all(&mut self, progress: &dyn Fn(u64)) -> Result<TrafficReport> {
+        while self.posted < self.wanted.requests {
+            self.round(progress)?;
+        }
+        self.finish()
+    }
+
     fn round(&mut self, progress: &dyn Fn(u64)) -> Result {
         for lane in 0..self.lanes.len() {
             self.post_receives(lane)?;
@@ -169,7 +189,7 @@ impl Traffic {
         self.fetch_all()?;
         self.last_result = self.world.clocks();
         let end = self.posted + 40 * self.lanes.len() as u64;
-        while self.posted < end.min(self.options.requests) {
+        while self.posted < end.min(self.wanted.requests) {
             let lane = self.dice.below(self.lanes.len() as u32) as usize;
             self.burst(lane)?;
             self.maybe_arm()?;
@@ -210,7 +230,7 @@ impl Traffic {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<TrafficReport> {
+    fn finish(&mut self) -> Result<TrafficReport> {
         self.world.settle()?;
         self.fetch_all()?;
         for lane in 0..self.lanes.len() {
@@ -222,7 +242,7 @@ impl Traffic {
         self.check_guards()?;
         self.report.checked = self.world.finish()?;
         self.report.frames = self.world.frames();
-        Ok(self.report)
+        Ok(std::mem::take(&mut self.report))
     }
 
     pub(super) fn context(&mut self) -> u64 {

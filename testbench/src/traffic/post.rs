@@ -16,7 +16,7 @@ impl Traffic {
         while (self.lanes[lane].receives.len() as u32) < RECEIVES {
             let capacity = self
                 .dice
-                .length(self.options.max_size, self.options.megabyte_every);
+                .length(self.wanted.max_size, self.wanted.megabyte_every);
             let lengths = self.dice.cut(capacity, FEW);
             let node = self.lanes[lane].node;
             let Some(places) = self.take_places(node, &lengths, false) else {

@@ -8,11 +8,13 @@ mod check;
 mod error;
 mod explain;
 mod frame;
+pub mod impairment;
 pub mod object;
 mod part;
 mod schema;
 mod setup;
 pub mod step;
+mod traffic;
 pub mod value;
 
 use std::collections::BTreeMap;
@@ -27,8 +29,10 @@ pub use explain::explain;
 pub use frame::opcode;
 pub use schema::schema;
 pub use setup::Setup;
+pub use traffic::RandomTraffic;
 pub use value::{At, TargetKind};
 
+use impairment::Impairment;
 use object::{Connection, Cq, Memory, Node, Pd, Qp, Region};
 use step::Step;
 
@@ -73,6 +77,11 @@ pub struct Head {
     /// Connections.
     #[serde(default)]
     pub connection: Named<Connection>,
+    /// Impairments of the network, from the start.
+    #[serde(default)]
+    pub network: Vec<At<Impairment>>,
+    /// Random traffic, in place of objects and steps.
+    pub traffic: Option<At<RandomTraffic>>,
 }
 
 /// A vector, with the values of one of its cases put in.

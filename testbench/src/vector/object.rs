@@ -26,6 +26,12 @@ pub struct Node {
     pub mapped_to_tcp: bool,
     /// Spare entries of completion rings; 0 for overruns on purpose.
     pub cq_reserve: Option<u32>,
+    /// Clocks that the engine takes for 4.096 µs (default 256).
+    pub time_unit: Option<At<u32>>,
+    /// Clocks that the engine takes for 10 µs (default 625).
+    pub rnr_unit: Option<At<u32>>,
+    /// Least clocks between two CNPs of a queue pair (default 3125).
+    pub cnp_interval: Option<At<u32>>,
 }
 
 /// A protection domain. Each node has one that is not named.
@@ -169,6 +175,18 @@ pub struct Connection {
     pub a_reads: Option<ReadLimits>,
     /// Read limits of `b`: inbound and outbound (default: the adapter's).
     pub b_reads: Option<ReadLimits>,
+    /// Code t of the acknowledgement timer, 0 to 31: it fires after time_unit × 2^t clocks; 0: never.
+    pub timeout: Option<At<u8>>,
+    /// Go-backs without progress before a request fails, 0 to 7.
+    pub retry: Option<At<u8>>,
+    /// Waits for a receiver that is not ready before a request fails, 0 to 6; 7: without end.
+    pub rnr_retry: Option<At<u8>>,
+    /// Code, 0 to 31, of the time that a peer without receive asks for.
+    pub rnr_timer: Option<At<u8>>,
+    /// Timers of `a`, where they differ.
+    pub a_timers: Option<At<Timers>>,
+    /// Timers of `b`, where they differ.
+    pub b_timers: Option<At<Timers>>,
     /// Each side keeps its own limits, instead of the smaller of both as NDKPI wants it (default false).
     #[serde(default)]
     pub unnegotiated: bool,
@@ -181,6 +199,48 @@ pub struct Connection {
     /// Made by a `connect` step only.
     #[serde(default)]
     pub later: bool,
+}
+
+/// Timers and retries of one side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Timers {
+    /// Code of the acknowledgement timer.
+    pub timeout: Option<u8>,
+    /// Go-backs without progress.
+    pub retry: Option<u8>,
+    /// Waits for a receiver that is not ready.
+    pub rnr_retry: Option<u8>,
+    /// Code of the time that this side asks for when it has no receive.
+    pub rnr_timer: Option<u8>,
+}
+
+impl Timers {
+    /// These, and where they say nothing, others.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            timeout: self.timeout.or(other.timeout),
+            retry: self.retry.or(other.retry),
+            rnr_retry: self.rnr_retry.or(other.rnr_retry),
+            rnr_timer: self.rnr_timer.or(other.rnr_timer),
+        }
+    }
+}
+
+impl Connection {
+    /// Timers of both sides: `a`, `b`.
+    pub fn timers(&self) -> [Timers; 2] {
+        let value = |code: &Option<At<u8>>| code.as_ref().map(|code| *code.value());
+        let both = Timers {
+            timeout: value(&self.timeout),
+            retry: value(&self.retry),
+            rnr_retry: value(&self.rnr_retry),
+            rnr_timer: value(&self.rnr_timer),
+        };
+        [&self.a_timers, &self.b_timers]
+            .map(|own| own.as_ref().map_or(both, |own| own.value().or(both)))
+    }
 }
 
 /// Read limits of one side.

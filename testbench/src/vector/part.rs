@@ -1,5 +1,7 @@
 //! Parts of steps: elements, places, expected results and frames.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -167,6 +169,72 @@ pub struct Passing {
     pub from: At<String>,
     /// Name of the opcode.
     pub opcode: At<String>,
+    /// PSN.
+    pub psn: Option<u32>,
+    /// Syndrome of the AETH.
+    pub syndrome: Option<u8>,
+}
+
+/// A number: one, or bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "expected a number, or { at_least = 1, at_most = 3 }"
+)]
+pub enum Count {
+    /// This one.
+    Exactly(u32),
+    /// Between bounds.
+    #[serde(rename_all = "snake_case")]
+    Between {
+        /// The least (default 0).
+        #[serde(default)]
+        at_least: u32,
+        /// The greatest (default: no bound).
+        at_most: Option<u32>,
+    },
+}
+
+impl Count {
+    /// Whether a number fits.
+    pub fn fits(self, number: u32) -> bool {
+        match self {
+            Self::Exactly(exactly) => number == exactly,
+            Self::Between { at_least, at_most } => {
+                number >= at_least && at_most.is_none_or(|most| number <= most)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exactly(exactly) => exactly.fmt(f),
+            Self::Between {
+                at_least,
+                at_most: None,
+            } => write!(f, "at least {at_least}"),
+            Self::Between {
+                at_least: 0,
+                at_most: Some(most),
+            } => write!(f, "at most {most}"),
+            Self::Between {
+                at_least,
+                at_most: Some(most),
+            } => write!(f, "{at_least} to {most}"),
+        }
+    }
+}
+
+/// So many frames of a kind.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sent {
+    /// The frames: those with all fields that it names.
+    pub frame: At<Frame>,
+    /// How many: a number, or `{ at_least, at_most }`.
+    pub times: Count,
 }
 
 /// Bytes of an OID answer.

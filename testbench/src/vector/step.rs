@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::impairment::Impairment;
 use super::object::Endpoint;
 pub use super::part::*;
 use super::value::{At, Number, Pattern, RequestFlags, Status, TokenRef};
+use crate::network::Alteration;
 
 /// What all posting steps share.
 macro_rules! posting {
@@ -137,6 +139,11 @@ steps! {
         /// Connection.
         connect: At<String>,
     }
+    /// NdkCreateQp of a declared queue pair that was closed, with what the declaration says.
+    CreateQp, CreateQp, "create_qp" {
+        /// Queue pair.
+        create_qp: At<String>,
+    }
     /// Creates one more queue pair like a declared one, with other sizes; it is closed again.
     TryQp, TryQp, "try_qp" {
         /// Queue pair whose parameters are taken.
@@ -214,6 +221,25 @@ steps! {
         /// With what.
         with: Pattern,
     }
+    /// Changes the network from here on: one more impairment, or the end of some.
+    Network, NetworkStep, "network" {
+        /// The impairment, or `heal`, `resume`, `release`.
+        network: At<Impairment>,
+    }
+    /// Puts a frame on the wire that no node sent. It seems to come from the peer, and passes without impairments.
+    Inject, Inject, "inject" {
+        /// Queue pair that gets it; it must be connected.
+        inject: At<String>,
+        /// The frame; what is not named has the value of an ordinary one.
+        frame: At<Frame>,
+        /// Address and token of its RETH.
+        remote: Option<At<Remote>>,
+        /// What its payload is filled with (default zeros).
+        #[serde(default)]
+        fill: Pattern,
+        /// Fields that make it an extraordinary one.
+        alter: Option<Alteration>,
+    }
     /// Lets time pass.
     Wait, WaitStep, "wait" {
         /// How long.
@@ -287,17 +313,24 @@ steps! {
         /// The frames.
         frames: Vec<At<Frame>>,
     }
+    /// Counts the frames that a node sent since the last such step, or `expect_frames`, for it; others maybe between.
+    ExpectSent, ExpectSent, "expect_sent" {
+        /// Node that sent them, to the wire or to where the network lost them.
+        expect_sent: At<String>,
+        /// The frames, each with its number.
+        frames: Vec<At<Sent>>,
+    }
     /// Frames of all nodes that passed the wire in this order, others maybe between.
     ExpectOrder, ExpectOrder, "expect_order" {
         /// The frames.
         expect_order: Vec<Passing>,
     }
-    /// Compares registers, by name (`DROP_<cause>`, `RX_FRAMES`, `TX_FRAMES`) or offset.
+    /// Compares registers, by name (`DROP_<cause>`, `RX_FRAMES`, `GO_BACKS`, …) or offset.
     ExpectRegisters, ExpectRegisters, "expect_registers" {
         /// Node.
         expect_registers: At<String>,
-        /// Name and value.
-        values: BTreeMap<String, u32>,
+        /// Name and value: a number, or `{ at_least, at_most }`.
+        values: BTreeMap<String, Count>,
     }
 }
 
@@ -341,6 +374,7 @@ verbs! {
     Register(Register) = "register";
     Deregister(Deregister) = "deregister";
     Connect(Connect) = "connect";
+    CreateQp(CreateQp) = "create_qp";
     TryQp(TryQp) = "try_qp";
     CloseQp(CloseQp) = "close_qp";
     Oid(OidStep) = "oid";
@@ -353,8 +387,11 @@ verbs! {
     ExpectNoNotification(ExpectNoNotification) = "expect_no_notification";
     ExpectQpError(ExpectQpError) = "expect_qp_error";
     ExpectFrames(ExpectFrames) = "expect_frames";
+    ExpectSent(ExpectSent) = "expect_sent";
     ExpectOrder(ExpectOrder) = "expect_order";
     ExpectRegisters(ExpectRegisters) = "expect_registers";
+    Network(NetworkStep) = "network";
+    Inject(Inject) = "inject";
     Wait(WaitStep) = "wait";
     Fill(Fill) = "fill";
 }

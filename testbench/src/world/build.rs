@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use tandem_model::ndk::bench::{ConnectParameters, PathMtu};
 use tandem_model::ndk::{
     EndpointMapping, Mdl, MrUse, NdkError, NdkVersion, NtStatus, Provider, QpParameters,
 };
 
+use super::connect::connect;
 use super::state::{CqState, QpState, RegionState, Result, State, StepError};
-use super::{Address, Capture, HostMemory, Node, RunOptions, World, bytes_of};
+use super::{Address, Capture, HostMemory, Node, RunOptions, World, bytes_of, impair};
 use crate::targets;
-use crate::vector::object::{self, ReadLimits, RegionKind};
+use crate::vector::object::{self, RegionKind};
 use crate::vector::{At, Vector};
 
 /// Addresses of memories whose virtual address nobody chose lie so far apart.
@@ -37,14 +37,14 @@ pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
     };
     let mut state = State {
         looked_at: vec![0; nodes.len()],
-        world: World::new(nodes, true, capture),
+        world: World::new(nodes, true, capture).with_seed(options.seed),
         default_pds: Vec::new(),
+        pds: BTreeMap::new(),
         cqs: BTreeMap::new(),
         memories: BTreeMap::new(),
         regions: BTreeMap::new(),
         qps: BTreeMap::new(),
     };
-    let mut pds = BTreeMap::new();
     for place in 0..names.len() {
         let pd = state.nic(place)?.create_pd();
         let pd = state.created(place, "creating a protection domain", pd)?;
@@ -58,52 +58,63 @@ pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
             &format!("creating protection domain `{name}`"),
             created,
         )?;
-        pds.insert(name.as_str(), created);
+        state.pds.insert(name.clone(), created);
     }
-    let pd_of = |state: &State, named: &Option<At<String>>, place: usize| {
-        let named = named
-            .as_ref()
-            .and_then(|name| pds.get(name.value().as_str()));
-        named
-            .or_else(|| state.default_pds.get(place))
-            .copied()
-            .ok_or_else(|| StepError::new("no such protection domain"))
-    };
     cqs(&mut state, vector)?;
     memories(&mut state, vector, options.seed)?;
     for (name, region) in &head.region {
         let place = state.memory(&region.memory)?.node;
-        let pd = pd_of(&state, &region.pd, place)?;
+        let pd = state.pd(&region.pd, place)?;
         declare_region(&mut state, name, region, place, pd)?;
         if !region.later && region.kind != RegionKind::Privileged {
             register(&mut state, vector, name, NtStatus::SUCCESS)
                 .map_err(|error| error.at(region.span()))?;
         }
     }
-    for (index, (name, qp)) in head.qp.iter().enumerate() {
-        let place = state.place(&qp.node)?;
-        let pd = pd_of(&state, &qp.pd, place)?;
-        let parameters = parameters(&state, qp, QP_CONTEXTS + index as u64)?;
-        let created = state.nic(place)?.create_qp(pd, &parameters);
-        let created = state.created(place, &format!("creating queue pair `{name}`"), created)?;
-        let known = QpState {
-            node: place,
-            qp: created,
-            pd,
-            context: parameters.qp_context,
-            owed: [0; 2],
-            seen: [0; 2],
-        };
-        state.qps.insert(name.clone(), known);
+    for name in head.qp.keys() {
+        create_qp(&mut state, vector, name)?;
     }
     for (_, connection) in head.connection.iter().filter(|(_, made)| !made.later) {
         connect(&mut state, connection).map_err(|error| error.at(connection.span()))?;
     }
+    for table in &head.network {
+        impair::change(&mut state, table).map_err(|error| error.at(table.span()))?;
+    }
     Ok(state)
 }
 
+/// Creates a declared queue pair.
+pub(super) fn create_qp(state: &mut State, vector: &Vector, name: &str) -> Result {
+    let declared = vector.head.qp.iter().zip(QP_CONTEXTS..);
+    let Some(((_, qp), context)) = declared.into_iter().find(|((known, _), _)| *known == name)
+    else {
+        return Err(StepError::new(format!("no queue pair is called `{name}`")));
+    };
+    if state.qps.contains_key(name) {
+        return Err(StepError::new(format!(
+            "queue pair `{name}` exists already"
+        )));
+    }
+    let place = state.place(&qp.node)?;
+    let pd = state.pd(&qp.pd, place)?;
+    let parameters = parameters(state, qp, context)?;
+    let created = state.nic(place)?.create_qp(pd, &parameters);
+    let created = state.created(place, &format!("creating queue pair `{name}`"), created)?;
+    let known = QpState {
+        node: place,
+        qp: created,
+        pd,
+        context: parameters.qp_context,
+        peer: None,
+        owed: [0; 2],
+        seen: [0; 2],
+    };
+    state.qps.insert(name.into(), known);
+    Ok(())
+}
+
 impl State {
-    fn created<T>(
+    pub(super) fn created<T>(
         &self,
         place: usize,
         what: &str,
@@ -117,12 +128,7 @@ impl State {
 }
 
 fn open(place: usize, name: &str, node: &object::Node, options: &RunOptions) -> Result<Node> {
-    let kind = options
-        .node_targets
-        .get(name)
-        .copied()
-        .or(node.target)
-        .unwrap_or(options.target);
+    let kind = options.kind(name, node.target);
     let address = Address::of(place);
     let mut config = address.adapter();
     if let Some(version) = &node.version {
@@ -321,70 +327,4 @@ pub(super) fn parameters(state: &State, qp: &object::Qp, context: u64) -> Result
         inline_data_size: qp.inline.unwrap_or(usual.inline_data_size),
         ..usual
     })
-}
-
-/// Connects two queue pairs, each with what the other offers.
-pub(super) fn connect(state: &mut State, connection: &object::Connection) -> Result {
-    let sides = [&connection.a, &connection.b];
-    let mut ends = Vec::new();
-    for (name, limits) in sides
-        .into_iter()
-        .zip([connection.a_reads, connection.b_reads])
-    {
-        let qp = state.qp(name)?;
-        let (place, qp) = (qp.node, qp.qp);
-        let Some(node) = state.world.nodes.get(place) else {
-            continue;
-        };
-        let caps = node.nic.engine_caps();
-        let own = ReadLimits {
-            inbound: caps.max_ird.into(),
-            outbound: caps.max_ord.into(),
-        };
-        let limits = limits.map_or(own, |asked| ReadLimits {
-            inbound: asked.inbound.min(own.inbound),
-            outbound: asked.outbound.min(own.outbound),
-        });
-        let number = node
-            .nic
-            .qp_number(qp)
-            .map_err(|error| state.broken(place, error))?;
-        ends.push((place, qp, node.address, number, limits));
-    }
-    let psns = [&connection.a_psn, &connection.b_psn]
-        .map(|psn| psn.as_ref().map_or(0, |psn| *psn.value()));
-    let mtu = connection.mtu.as_ref().map_or(1024, |mtu| *mtu.value());
-    let ipv6 = connection.ip.as_ref().is_some_and(|ip| *ip.value() == 6);
-    for (own, peer) in [(0, 1), (1, 0)] {
-        let (Some(&(place, qp, _, _, limits)), Some(&(_, _, address, number, offered))) =
-            (ends.get(own), ends.get(peer))
-        else {
-            return Err(StepError::new("a connection has two ends"));
-        };
-        let ip = match ipv6 {
-            true => address.ipv6.into(),
-            false => address.ipv4.into(),
-        };
-        let (inbound, outbound) = match connection.unnegotiated {
-            true => (limits.inbound, limits.outbound),
-            false => (
-                limits.inbound.min(offered.outbound),
-                limits.outbound.min(offered.inbound),
-            ),
-        };
-        let refuses = own == 1;
-        let parameters = ConnectParameters {
-            sq_psn: psns[own],
-            rq_psn: psns[peer],
-            mtu: PathMtu::from_bytes(mtu).unwrap_or_default(),
-            inbound_read_limit: inbound,
-            outbound_read_limit: outbound,
-            remote_read: !(refuses && connection.no_remote_read),
-            remote_write: !(refuses && connection.no_remote_write),
-            ..ConnectParameters::to(address.mac, ip, number)
-        };
-        let outcome = state.nic(place)?.bench().connect(qp, &parameters);
-        state.created(place, "connecting", outcome)?;
-    }
-    Ok(())
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pcap_file::pcapng::PcapNgBlock;
 use pcap_file::pcapng::PcapNgWriter;
-use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
 };
@@ -30,8 +30,10 @@ const NANOSECONDS: u64 = 8;
 /// if_tsresol: 10^-9 s.
 const RESOLUTION: u8 = 9;
 
-/// A pcapng file with one interface for each node. A clock counts as 8 ns.
+/// A pcapng file. What a node sent is on the interface of its name, with a comment if the network did anything to it; what
+/// arrived otherwise than it was sent is on the interface `network`, once more. A clock counts as 8 ns.
 pub struct Capture {
+    network: u32,
     path: PathBuf,
     writer: PcapNgWriter<Box<dyn Write>>,
 }
@@ -49,7 +51,7 @@ impl Capture {
         let file = File::create(path).map_err(|error| failed(PcapError::IoError(error)))?;
         let file: Box<dyn Write> = Box::new(BufWriter::new(file));
         let mut writer = PcapNgWriter::new(file).map_err(failed)?;
-        for node in nodes {
+        for node in nodes.iter().chain(&["network"]) {
             let interface = InterfaceDescriptionBlock {
                 linktype: DataLink::ETHERNET,
                 snaplen: 0,
@@ -63,22 +65,58 @@ impl Capture {
                 .map_err(failed)?;
         }
         Ok(Self {
+            network: nodes.len() as u32,
             path: path.into(),
             writer,
         })
     }
 
-    /// Writes a frame that a node sent.
+    /// Writes a frame that a node sent, with what the network does to it.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn frame(&mut self, node: usize, clock: u64, frame: &[u8]) -> Result<(), CaptureError> {
+    pub fn sent(
+        &mut self,
+        node: usize,
+        clock: u64,
+        frame: &[u8],
+        notes: &[String],
+    ) -> Result<(), CaptureError> {
+        self.write(node as u32, clock, frame, notes.join("; "))
+    }
+
+    /// Writes a frame that arrives at a node otherwise than it was sent.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn arrived(
+        &mut self,
+        clock: u64,
+        node: &str,
+        frame: &[u8],
+        notes: &[String],
+    ) -> Result<(), CaptureError> {
+        let comment = format!("arrives at {node}: {}", notes.join("; "));
+        self.write(self.network, clock, frame, comment)
+    }
+
+    fn write(
+        &mut self,
+        interface: u32,
+        clock: u64,
+        frame: &[u8],
+        comment: String,
+    ) -> Result<(), CaptureError> {
+        let options = match comment.is_empty() {
+            true => Vec::new(),
+            false => vec![EnhancedPacketOption::Comment(comment.into())],
+        };
         let packet = EnhancedPacketBlock {
-            interface_id: node as u32,
+            interface_id: interface,
             timestamp: Duration::from_nanos(clock.saturating_mul(NANOSECONDS)),
             original_len: frame.len() as u32,
             data: Cow::Borrowed(frame),
-            options: Vec::new(),
+            options,
         };
         let written = self.writer.write_block(&packet.into_block());
         written.map(|_| ()).map_err(|source| CaptureError {

@@ -72,7 +72,11 @@ pub(super) fn await_notification(
         {
             return Ok(node.notifications.remove(at));
         }
-        idle = if state.world.pump()? { 0 } else { idle + 1 };
+        idle = if state.world.pump()?.is_any() {
+            0
+        } else {
+            idle + 1
+        };
         let waited = state.world.clocks() - start;
         if idle > 1 || waited > PATIENCE {
             return Err(StepError::new(format!("waited {waited} clocks for {what}"))

@@ -4,8 +4,9 @@ use tandem_model::wire::{Frame, Ip, Opcode, Psn, Syndrome};
 
 use super::state::{Result, State, StepError};
 use crate::vector::opcode;
-use crate::vector::step::{ExpectFrames, ExpectOrder, ExpectRegisters, FrameFields, FrameKind};
-use crate::vector::value::TokenRef;
+use crate::vector::step::{
+    ExpectFrames, ExpectOrder, ExpectRegisters, ExpectSent, FrameFields, FrameKind,
+};
 
 /// The opcode of a frame, if it is a RoCE frame.
 fn opcode_of(frame: &[u8]) -> Option<Opcode> {
@@ -36,30 +37,69 @@ fn shown(frames: &[Vec<u8>]) -> String {
     words.join(", ")
 }
 
-/// Compares what a node has sent since it was looked at last.
-pub(super) fn frames(state: &mut State, step: &ExpectFrames) -> Result {
-    state.world.settle()?;
-    let place = state.place(&step.expect_frames)?;
+/// What a node has sent since it was looked at last.
+fn since(state: &mut State, place: usize, of: FrameKind) -> Vec<Vec<u8>> {
     let from = state.looked_at.get(place).copied().unwrap_or(0);
-    let frames: Vec<Vec<u8>> = state
-        .world
-        .passed
-        .iter()
-        .skip(from)
+    if let Some(looked_at) = state.looked_at.get_mut(place) {
+        *looked_at = state.world.passed.len();
+    }
+    let frames = state.world.passed.iter().skip(from);
+    frames
         .filter(|passed| passed.from == place)
         .map(|passed| passed.frame.clone())
         .filter(|frame| {
             let response = opcode_of(frame).is_some_and(Opcode::is_response);
-            match step.of {
+            match of {
                 FrameKind::All => true,
                 FrameKind::Requests => !response,
                 FrameKind::Responses => response,
             }
         })
-        .collect();
-    if let Some(looked_at) = state.looked_at.get_mut(place) {
-        *looked_at = state.world.passed.len();
+        .collect()
+}
+
+/// Counts what a node has sent since it was looked at last.
+pub(super) fn sent(state: &mut State, step: &ExpectSent) -> Result {
+    state.world.settle()?;
+    let place = state.place(&step.expect_sent)?;
+    let frames = since(state, place, FrameKind::All);
+    for sent in &step.frames {
+        let mut count = 0;
+        for frame in &frames {
+            count += u32::from(differs(state, place, &sent.frame.0, 0, frame)?.is_none());
+        }
+        if !sent.times.fits(count) {
+            let message = format!(
+                "node `{}` sent this {} {count} times, expected {}",
+                step.expect_sent.value(),
+                sent.frame.0.opcode,
+                sent.times
+            );
+            return Err(StepError::new(message)
+                .at(sent.span())
+                .help(format!("it sent: {}", listed(&frames))));
+        }
     }
+    Ok(())
+}
+
+/// Opcodes with PSNs.
+fn listed(frames: &[Vec<u8>]) -> String {
+    let words: Vec<String> = frames
+        .iter()
+        .map(|frame| match Frame::parse(frame) {
+            Ok(frame) => format!("{} {:#x}", frame.bth.opcode.name(), frame.bth.psn.get()),
+            Err(_) => "not RoCE".into(),
+        })
+        .collect();
+    words.join(", ")
+}
+
+/// Compares what a node has sent since it was looked at last.
+pub(super) fn frames(state: &mut State, step: &ExpectFrames) -> Result {
+    state.world.settle()?;
+    let place = state.place(&step.expect_frames)?;
+    let frames = since(state, place, step.of);
     let node = step.expect_frames.value();
     let mut left = frames.iter();
     for wanted in &step.frames {
@@ -151,12 +191,12 @@ fn differs(
         ),
         (
             "RETH token",
-            wire_token(state, place, &wanted.token)?,
+            state.wire_token(place, &wanted.token)?.map(u64::from),
             reth.map(|reth| reth.token.0.into()),
         ),
         (
             "IETH token",
-            wire_token(state, place, &wanted.ieth)?,
+            state.wire_token(place, &wanted.ieth)?.map(u64::from),
             ieth.map(|token| token.0.into()),
         ),
         (
@@ -179,23 +219,25 @@ fn differs(
     }))
 }
 
-/// The number that the wire carries for a token.
-fn wire_token(state: &mut State, place: usize, token: &Option<TokenRef>) -> Result<Option<u64>> {
-    let (Some(token), Some(pd)) = (token, state.default_pds.get(place).copied()) else {
-        return Ok(None);
-    };
-    let token = state.remote_token(token, place, pd)?;
-    Ok(Some(token.to_engine().into()))
-}
-
 /// Frames of all nodes that passed in this order, others maybe between.
 pub(super) fn order(state: &mut State, step: &ExpectOrder) -> Result {
     state.world.settle()?;
-    let mut passed = state.world.passed.iter();
+    let mut next = 0;
     for wanted in &step.expect_order {
         let place = state.place(&wanted.from)?;
-        let code = opcode(&wanted.opcode);
-        if !passed.any(|passed| passed.from == place && opcode_of(&passed.frame) == code) {
+        let fields = FrameFields {
+            opcode: wanted.opcode.value().clone(),
+            psn: wanted.psn,
+            syndrome: wanted.syndrome,
+            ..FrameFields::default()
+        };
+        let mut found = false;
+        while let Some(passed) = state.world.passed.get(next).filter(|_| !found) {
+            next += 1;
+            let frame = passed.frame.clone();
+            found = passed.from == place && differs(state, place, &fields, 0, &frame)?.is_none();
+        }
+        if !found {
             let names: Vec<String> = state
                 .world
                 .passed
@@ -203,8 +245,7 @@ pub(super) fn order(state: &mut State, step: &ExpectOrder) -> Result {
                 .map(|passed| {
                     let node = state.world.nodes.get(passed.from);
                     let node = node.map_or("", |node| node.name.as_str());
-                    let code = opcode_of(&passed.frame).map_or("not RoCE", Opcode::name);
-                    format!("{node}: {code}")
+                    format!("{node}: {}", listed(std::slice::from_ref(&passed.frame)))
                 })
                 .collect();
             let message = format!(
@@ -231,7 +272,7 @@ pub(super) fn registers(state: &mut State, step: &ExpectRegisters) -> Result {
             .ok_or_else(|| StepError::new(format!("no register is called `{name}`")))?;
         let value = state.nic(place)?.hal_mut().read_register(offset);
         let value = value.map_err(|error| state.broken(place, error))?;
-        if value != *expected {
+        if !expected.fits(value) {
             return Err(StepError::new(format!(
                 "register {name} of node `{}` is {value}, expected {expected}",
                 step.expect_registers.value()

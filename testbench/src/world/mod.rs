@@ -1,11 +1,13 @@
-//! A world: a few nodes, each a provider on a target, and a lossless network that joins them.
+//! A world: a few nodes, each a provider on a target, and the network that joins them.
 
 mod build;
 mod capture;
+mod connect;
 mod expect;
 mod frames;
+mod impair;
 mod memory;
-mod network;
+mod nodes;
 mod oid;
 mod post;
 mod register;
@@ -15,6 +17,6 @@ mod state;
 
 pub use capture::{Capture, CaptureError};
 pub use memory::{HostMemory, bytes_of};
-pub use network::{Address, Node, Passed, World, WorldError};
+pub use nodes::{Activity, Address, Node, Passed, Scene, World, WorldError};
 pub use register::register;
 pub use run::{Failure, Report, RunOptions, run};

@@ -143,7 +143,7 @@ impl Call<'_> {
         }
         if matches!(self.kind, Kind::Receive) {
             // A send that overtakes its receive's doorbell would be refused.
-            state.world.settle()?;
+            state.world.quiet()?;
         }
         Ok(())
     }
@@ -198,7 +198,12 @@ fn element(state: &mut State, named: &Element, place: usize, pd: Pd, inline: boo
 }
 
 /// Address and token of remote memory.
-fn remote(state: &mut State, named: &Remote, place: usize, pd: Pd) -> Result<(u64, RemoteToken)> {
+pub(super) fn remote(
+    state: &mut State,
+    named: &Remote,
+    place: usize,
+    pd: Pd,
+) -> Result<(u64, RemoteToken)> {
     let mut token = RemoteToken::default();
     let mut address = named.address.map_or(0, |number| number.0);
     if let Some(name) = &named.region {

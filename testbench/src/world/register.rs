@@ -2,7 +2,7 @@
 
 use tandem_model::abi::DropCause;
 
-/// Byte offset of a register: `DROP_<cause>`, `RX_FRAMES`, `TX_FRAMES`, or an offset in hexadecimal.
+/// Byte offset of a register: `DROP_<cause>`, a counter by its name, or an offset in hexadecimal.
 pub fn register(name: &str) -> Option<u32> {
     if let Some(hex) = name.strip_prefix("0x") {
         let offset = u32::from_str_radix(hex, 16).ok()?;
@@ -16,6 +16,13 @@ pub fn register(name: &str) -> Option<u32> {
     match name {
         "RX_FRAMES" => Some(0x280),
         "TX_FRAMES" => Some(0x284),
+        "GO_BACKS" => Some(0x298),
+        "TIMEOUTS" => Some(0x29C),
+        "RNR_WAITS" => Some(0x2A0),
+        "DUPLICATES" => Some(0x2A4),
+        "NAKS_OUT" => Some(0x2A8),
+        "CNP_IN" => Some(0x2AC),
+        "CNP_OUT" => Some(0x2B0),
         _ => None,
     }
 }
@@ -29,6 +36,7 @@ mod tests {
         assert_eq!(register("DROP_None"), Some(0x200));
         assert_eq!(register("DROP_Qpn"), Some(0x234));
         assert_eq!(register("TX_FRAMES"), Some(0x284));
+        assert_eq!(register("GO_BACKS"), Some(0x298));
         assert_eq!(register("0x05C"), Some(0x5C));
         assert_eq!(register("0x05D"), None);
         assert_eq!(register("DROP_Nothing"), None);

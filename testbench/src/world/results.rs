@@ -201,7 +201,11 @@ pub(super) fn results(state: &mut State, step: &ExpectResults) -> Result {
         if got.len() == wanted.len() {
             break;
         }
-        idle = if state.world.pump()? { 0 } else { idle + 1 };
+        idle = if state.world.pump()?.is_any() {
+            0
+        } else {
+            idle + 1
+        };
         let waited = state.world.clocks() - start;
         if idle > 1 || waited > PATIENCE {
             let why = if idle > 1 {

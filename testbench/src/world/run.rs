@@ -1,13 +1,14 @@
 //! Running a vector: its steps one by one, and what must hold at the end.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use tandem_model::ndk::{ArmType, Notification, NtStatus, Object};
 
 use super::state::{Result as StepResult, State, StepError};
-use super::{build, bytes_of, expect, frames, oid, post, results};
-use crate::targets::{Checked, Choice, TargetOptions};
+use super::{Scene, build, bytes_of, connect, expect, frames, impair, oid, post, results};
+use crate::targets::{Checked, Choice, Inject, TargetOptions, Waves};
 use crate::vector::step::{Arm, CloseQp, Fill, Step, TryQp, Wait};
 use crate::vector::{Fault, TargetKind, Vector};
 
@@ -22,18 +23,36 @@ pub struct RunOptions {
     pub seed: u64,
     /// Choices of the model.
     pub choice: Choice,
-    /// Wave file.
-    pub wave: Option<PathBuf>,
+    /// Waves.
+    pub waves: Option<Waves>,
     /// Capture file.
     pub capture: Option<PathBuf>,
+    /// What is wrong with the engines, to see it found.
+    pub inject: Option<Inject>,
 }
 
 impl RunOptions {
-    pub(super) fn targets(&self) -> TargetOptions {
+    /// The targets as the command line takes them.
+    pub fn target_words(&self) -> String {
+        let mut words = vec![self.target.to_string()];
+        let nodes = self.node_targets.iter();
+        words.extend(nodes.map(|(node, kind)| format!("{node}={kind}")));
+        words.join(",")
+    }
+
+    /// What a node runs on; `own` is what its vector says.
+    pub fn kind(&self, node: &str, own: Option<TargetKind>) -> TargetKind {
+        let named = self.node_targets.get(node).copied();
+        named.or(own).unwrap_or(self.target)
+    }
+
+    /// How to open the targets.
+    pub(crate) fn targets(&self) -> TargetOptions {
         TargetOptions {
             seed: self.seed,
             choice: self.choice,
-            wave: self.wave.clone(),
+            waves: self.waves.clone(),
+            inject: self.inject,
             ..TargetOptions::default()
         }
     }
@@ -57,6 +76,8 @@ pub struct Failure {
     pub step: Option<usize>,
     /// A report of several lines, as a divergence is one.
     pub detail: Option<String>,
+    /// Clock of each engine at which to look; empty if it failed before the first step.
+    pub scene: Scene,
 }
 
 /// Runs a vector.
@@ -65,26 +86,51 @@ pub struct Failure {
 /// The first thing that is not as it should be.
 pub fn run(vector: &Vector, options: &RunOptions) -> Result<Report, Failure> {
     let name = vector.head.name.span();
-    let failure = |error: StepError, step: Option<usize>, span, what: &str| {
-        let message = match step {
-            Some(step) => format!("step {step}: {}", error.message),
-            None => format!("{what}{}", error.message),
-        };
-        let mut fault = Fault::new(error.span.unwrap_or(span), message);
-        fault.help = error.help;
-        Failure {
-            fault: fault.into(),
-            step,
-            detail: error.detail,
-        }
-    };
     let mut state = build::build(vector, options)
         .map_err(|error| failure(error, None, name.clone(), "setting up: "))?;
     for (index, step) in vector.steps.iter().enumerate() {
-        carry_out(&mut state, vector, step)
-            .map_err(|error| failure(error, Some(index + 1), step.span(), ""))?;
+        carry_out(&mut state, vector, step).map_err(|error| {
+            let error = examined(&mut state, error);
+            failure(error, Some(index + 1), step.span(), "").after(&state)
+        })?;
     }
-    end(&mut state).map_err(|error| failure(error, None, name, "at the end: "))
+    end(&mut state).map_err(|error| {
+        let error = examined(&mut state, error);
+        failure(error, None, name, "at the end: ").after(&state)
+    })
+}
+
+fn failure(error: StepError, step: Option<usize>, span: Range<usize>, what: &str) -> Failure {
+    let message = match step {
+        Some(step) => format!("step {step}: {}", error.message),
+        None => format!("{what}{}", error.message),
+    };
+    let mut fault = Fault::new(error.span.unwrap_or(span), message);
+    fault.help = error.help;
+    Failure {
+        fault: fault.into(),
+        step,
+        detail: error.detail,
+        scene: Scene::new(),
+    }
+}
+
+impl Failure {
+    /// With the place to look at.
+    fn after(mut self, state: &State) -> Self {
+        self.scene = state.world.scene();
+        self
+    }
+}
+
+/// What the engines have to say about it, if that is more.
+fn examined(state: &mut State, error: StepError) -> StepError {
+    match state.world.examine().map(StepError::from) {
+        Some(cause) if cause.message != error.message => {
+            cause.help(format!("what came of it: {}", error.message))
+        }
+        _ => error,
+    }
 }
 
 fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
@@ -119,9 +165,10 @@ fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
         Step::Register(s) => build::register(state, vector, &s.register, s.returns.0),
         Step::Deregister(s) => build::deregister(state, &s.deregister, s.returns.0),
         Step::Connect(s) => match vector.head.connection.get(s.connect.value()) {
-            Some(connection) => build::connect(state, connection),
+            Some(connection) => connect::connect(state, connection),
             None => Err(StepError::new("no such connection")),
         },
+        Step::CreateQp(s) => build::create_qp(state, vector, &s.create_qp),
         Step::TryQp(s) => try_qp(state, vector, s),
         Step::CloseQp(s) => close_qp(state, s),
         Step::Oid(s) => oid::request(state, s),
@@ -132,6 +179,8 @@ fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
             Ok(())
         }
         Step::Fill(s) => fill(state, s),
+        Step::Network(s) => impair::change(state, &s.network),
+        Step::Inject(s) => impair::inject(state, s),
         Step::Wait(s) => wait(state, s.wait),
         Step::ExpectResults(s) => results::results(state, s),
         Step::ExpectNoResults(s) => results::no_results(state, &s.expect_no_results),
@@ -144,6 +193,7 @@ fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
             expect::qp_error(state, &s.expect_qp_error, s.status.map(|status| status.0))
         }
         Step::ExpectFrames(s) => frames::frames(state, s),
+        Step::ExpectSent(s) => frames::sent(state, s),
         Step::ExpectOrder(s) => frames::order(state, s),
         Step::ExpectRegisters(s) => frames::registers(state, s),
         Step::Send(_)

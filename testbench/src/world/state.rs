@@ -8,7 +8,7 @@ use tandem_model::ndk::{Cq, Mr, NdkError, NtStatus, Pd, Provider, Qp, RemoteToke
 use super::{HostMemory, World, WorldError};
 use crate::targets::AnyTarget;
 use crate::vector::object::RegionKind;
-use crate::vector::value::TokenRef;
+use crate::vector::value::{At, TokenRef};
 
 /// Why a step failed.
 #[derive(Debug)]
@@ -81,12 +81,25 @@ pub(super) struct RegionState {
     pub(super) token: u32,
 }
 
+/// The other end of a connection.
+#[derive(Clone, Copy)]
+pub(super) struct Peer {
+    /// Place of its node.
+    pub(super) node: usize,
+    /// Number of its queue pair.
+    pub(super) number: u32,
+    /// Whether frames have IPv6 addresses.
+    pub(super) ipv6: bool,
+}
+
 /// A queue pair.
 pub(super) struct QpState {
     pub(super) node: usize,
     pub(super) qp: Qp,
     pub(super) pd: Pd,
     pub(super) context: u64,
+    /// What it was connected to last.
+    pub(super) peer: Option<Peer>,
     /// Requests posted that owe a result, and results seen: initiator, receive.
     pub(super) owed: [u64; 2],
     pub(super) seen: [u64; 2],
@@ -96,6 +109,7 @@ pub(super) struct QpState {
 pub(super) struct State {
     pub(super) world: World,
     pub(super) default_pds: Vec<Pd>,
+    pub(super) pds: BTreeMap<String, Pd>,
     pub(super) cqs: BTreeMap<String, CqState>,
     pub(super) memories: BTreeMap<String, HostMemory>,
     pub(super) regions: BTreeMap<String, RegionState>,
@@ -131,6 +145,27 @@ impl State {
         self.memories
             .get(name)
             .ok_or_else(|| missing("memory", name))
+    }
+
+    /// A protection domain by its name, or that of the node.
+    pub(super) fn pd(&self, name: &Option<At<String>>, place: usize) -> Result<Pd> {
+        let found = match name {
+            Some(name) => self.pds.get(name.value()),
+            None => self.default_pds.get(place),
+        };
+        found
+            .copied()
+            .ok_or_else(|| StepError::new("no such protection domain"))
+    }
+
+    /// The engine's number of a queue pair.
+    pub(super) fn qp_number(&self, name: &str) -> Result<u32> {
+        let qp = self.qp(name)?;
+        let Some(node) = self.world.nodes.get(qp.node) else {
+            return Err(missing("node", &qp.node.to_string()));
+        };
+        let number = node.nic.qp_number(qp.qp);
+        number.map_err(|error| self.broken(qp.node, error))
     }
 
     pub(super) fn place(&self, node: &str) -> Result<usize> {
@@ -194,6 +229,19 @@ impl State {
             TokenRef::Number(number) => Ok(RemoteToken(*number)),
             other => self.token(other, place, pd).map(RemoteToken::from_engine),
         }
+    }
+
+    /// The number that the wire carries for a token.
+    pub(super) fn wire_token(
+        &mut self,
+        place: usize,
+        token: &Option<TokenRef>,
+    ) -> Result<Option<u32>> {
+        let (Some(token), Some(pd)) = (token, self.default_pds.get(place).copied()) else {
+            return Ok(None);
+        };
+        let token = self.remote_token(token, place, pd)?;
+        Ok(Some(token.to_engine()))
     }
 
     /// What queue pairs still owe, in words.

@@ -1,11 +1,12 @@
 //! Checks of a vector that need no run: every name names something, every number is possible.
 
+mod network;
 mod objects;
 
 use std::collections::HashSet;
 
 use super::object::RegionKind;
-use super::step::{Element, ExpectedResult, Remote, Step};
+use super::step::{Element, ExpectedResult, Frame, Remote, Step};
 use super::value::{At, TokenRef};
 use super::{Fault, Named, Vector};
 use crate::plan;
@@ -34,12 +35,16 @@ pub fn check(vector: &Vector) -> Result {
             return Err(Fault::new(id.span(), message));
         }
     }
+    if let Some(traffic) = &head.traffic {
+        return super::traffic::check(vector, traffic);
+    }
     if head.node.is_empty() {
         return Err(
             Fault::new(head.name.span(), "a vector needs at least one node").help("as `[node.a]`"),
         );
     }
     objects::check(vector)?;
+    network::check(vector)?;
     vector
         .steps
         .iter()
@@ -171,6 +176,14 @@ fn post(
         .try_for_each(|named| element(vector, node, named, inline))
 }
 
+fn frame(vector: &Vector, frame: &At<Frame>) -> Result {
+    times(frame.0.times, frame.span())?;
+    [&frame.0.token, &frame.0.ieth]
+        .into_iter()
+        .flatten()
+        .try_for_each(|named| token_name(vector, named, &frame.span()))
+}
+
 fn part(memory_bytes: u64, offset: u64, length: Option<u64>, name: &At<String>) -> Result {
     let end = offset.checked_add(length.unwrap_or(0));
     if end.is_some_and(|end| end <= memory_bytes) {
@@ -221,6 +234,7 @@ fn steps(vector: &Vector, step: &Step) -> Result {
         Step::Register(s) => region(vector, &s.register),
         Step::Deregister(s) => region(vector, &s.deregister),
         Step::Connect(s) => find(&head.connection, "connection", &s.connect).map(|_| ()),
+        Step::CreateQp(s) => qp(&s.create_qp),
         Step::TryQp(s) => qp(&s.try_qp),
         Step::CloseQp(s) => qp(&s.close_qp),
         Step::Oid(s) => node(&s.oid),
@@ -231,6 +245,14 @@ fn steps(vector: &Vector, step: &Step) -> Result {
             part(*memory.bytes.value(), s.offset, s.length, &s.fill)
         }
         Step::Wait(_) => Ok(()),
+        Step::Network(s) => network::impairment(vector, &s.network).map(|_| ()),
+        Step::Inject(s) => {
+            frame(vector, &s.frame)?;
+            s.remote
+                .as_ref()
+                .map_or(Ok(()), |named| remote(vector, named))?;
+            qp(&s.inject)
+        }
         Step::ExpectResults(s) => {
             results(vector, &s.results, s.expect_results.span())?;
             cq(&s.expect_results)
@@ -262,13 +284,20 @@ fn steps(vector: &Vector, step: &Step) -> Result {
         Step::ExpectNoNotification(s) => cq(&s.expect_no_notification),
         Step::ExpectQpError(s) => qp(&s.expect_qp_error),
         Step::ExpectFrames(s) => {
-            for frame in &s.frames {
-                times(frame.0.times, frame.span())?;
-                for named in [&frame.0.token, &frame.0.ieth].into_iter().flatten() {
-                    token_name(vector, named, &frame.span())?;
+            s.frames.iter().try_for_each(|named| frame(vector, named))?;
+            node(&s.expect_frames)
+        }
+        Step::ExpectSent(s) => {
+            for sent in &s.frames {
+                frame(vector, &sent.frame)?;
+                if sent.frame.0.times.is_some() {
+                    return Err(Fault::new(
+                        sent.frame.span(),
+                        "frames are counted by the `times` beside `frame`",
+                    ));
                 }
             }
-            node(&s.expect_frames)
+            node(&s.expect_sent)
         }
         Step::ExpectOrder(s) => s.expect_order.iter().try_for_each(|passing| {
             if super::opcode(&passing.opcode).is_none() {
@@ -282,7 +311,7 @@ fn steps(vector: &Vector, step: &Step) -> Result {
                 if crate::world::register(name).is_none() {
                     let message = format!("no register is called `{name}`");
                     return Err(Fault::new(s.expect_registers.span(), message).help(
-                        "DROP_<cause> as DROP_Qpn, RX_FRAMES, TX_FRAMES, or an offset as 0x280",
+                        "DROP_<cause> as DROP_Qpn, RX_FRAMES, GO_BACKS, …, or an offset as 0x280",
                     ));
                 }
             }

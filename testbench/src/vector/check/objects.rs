@@ -1,7 +1,10 @@
 //! Checks of the objects.
 
+use std::fmt::Display;
+
 use tandem_model::ndk::bench::PathMtu;
 
+use super::super::object::Connection;
 use super::super::{At, Fault, Vector};
 use super::{Result, find, same_node};
 
@@ -11,6 +14,54 @@ const MAX_MEMORY: u64 = 64 << 20;
 const PAGE: u32 = 4096;
 /// Greatest PSN.
 const MAX_PSN: u32 = 0xFF_FFFF;
+
+/// Greatest unit of time, in clocks.
+const MAX_UNIT: u32 = 0xFFFF;
+/// Greatest least time between two CNPs, in clocks.
+const MAX_INTERVAL: u32 = 0xFF_FFFF;
+/// Greatest code of a timer.
+const MAX_CODE: u8 = 31;
+/// Greatest count of retries.
+const MAX_RETRY: u8 = 7;
+
+fn in_range<T: PartialOrd + Display + Copy>(value: &At<T>, name: &str, min: T, max: T) -> Result {
+    if (min..=max).contains(value.value()) {
+        return Ok(());
+    }
+    let message = format!("{} is not a value of `{name}`", value.value());
+    Err(Fault::new(value.span(), message).label(format!("must be {min} to {max}")))
+}
+
+fn timers(connection: &Connection) -> Result {
+    let codes = [
+        (&connection.timeout, "timeout", MAX_CODE),
+        (&connection.retry, "retry", MAX_RETRY),
+        (&connection.rnr_retry, "rnr_retry", MAX_RETRY),
+        (&connection.rnr_timer, "rnr_timer", MAX_CODE),
+    ];
+    for (code, name, max) in codes {
+        if let Some(code) = code {
+            in_range(code, name, 0, max)?;
+        }
+    }
+    for side in [&connection.a_timers, &connection.b_timers]
+        .into_iter()
+        .flatten()
+    {
+        let codes = [
+            (side.timeout, "timeout", MAX_CODE),
+            (side.retry, "retry", MAX_RETRY),
+            (side.rnr_retry, "rnr_retry", MAX_RETRY),
+            (side.rnr_timer, "rnr_timer", MAX_CODE),
+        ];
+        for (code, name, max) in codes {
+            if let Some(code) = code {
+                in_range(&At::new(side.span(), code), name, 0, max)?;
+            }
+        }
+    }
+    Ok(())
+}
 
 /// Checks all objects.
 pub(super) fn check(vector: &Vector) -> Result {
@@ -23,6 +74,18 @@ pub(super) fn check(vector: &Vector) -> Result {
                 version.span(),
                 "NDKPI versions are \"1.2\" and \"2.1\"",
             ));
+        }
+    }
+    for node in head.node.values() {
+        let units = [
+            (&node.time_unit, "time_unit", MAX_UNIT),
+            (&node.rnr_unit, "rnr_unit", MAX_UNIT),
+            (&node.cnp_interval, "cnp_interval", MAX_INTERVAL),
+        ];
+        for (clocks, name, max) in units {
+            if let Some(clocks) = clocks {
+                in_range(clocks, name, 1, max)?;
+            }
         }
     }
     for pd in head.pd.values() {
@@ -107,6 +170,7 @@ pub(super) fn check(vector: &Vector) -> Result {
         {
             return Err(Fault::new(ip.span(), "an IP version is 4 or 6"));
         }
+        timers(connection)?;
         for psn in [&connection.a_psn, &connection.b_psn].into_iter().flatten() {
             if *psn.value() > MAX_PSN {
                 return Err(Fault::new(psn.span(), "a PSN has 24 bits"));

@@ -1,86 +1,13 @@
-//! A vector in words.
+//! Steps in words.
 
 use std::fmt::Write;
 
 use tandem_model::ndk::{NtStatus, OpFlags};
 
-use super::Vector;
-use super::object::{Pages, RegionKind};
-use super::step::{Element, ExpectedResult, Remote, Step, Wait};
-use super::value::{At, Pattern, TokenRef};
-use crate::plan;
-
-/// What a vector does, for a reader.
-pub fn explain(vector: &Vector) -> String {
-    let head = &vector.head;
-    let mut text = format!("{}: {}\n", head.name.value(), head.about);
-    // Writing to a string does not fail.
-    let _ = objects(vector, &mut text);
-    for (number, step) in vector.steps.iter().enumerate() {
-        let _ = writeln!(text, "{:>3}. {}", number + 1, sentence(step));
-    }
-    if !head.covers.is_empty() {
-        text.push_str("\nIf it fails, these are broken:\n");
-        for id in &head.covers {
-            let title = plan::title(id).unwrap_or_default();
-            let _ = writeln!(text, "  {:<13}{title}", id.value());
-        }
-    }
-    text.trim_end().to_owned()
-}
-
-fn objects(vector: &Vector, text: &mut String) -> std::fmt::Result {
-    let head = &vector.head;
-    let nodes: Vec<&str> = head.node.keys().map(String::as_str).collect();
-    writeln!(text, "\nNodes: {}.", nodes.join(", "))?;
-    for (name, memory) in &head.memory {
-        write!(
-            text,
-            "Memory {name}: {} bytes on node {}, {}",
-            memory.bytes.value(),
-            memory.node.value(),
-            pattern(&memory.fill)
-        )?;
-        match memory.pages {
-            Pages::Contiguous => writeln!(text, ".")?,
-            Pages::Reversed => writeln!(text, ", on pages in reverse order.")?,
-            Pages::Scattered => writeln!(text, ", on scattered pages.")?,
-        }
-    }
-    for (name, region) in &head.region {
-        let kind = match region.kind {
-            RegionKind::Registered => "registers",
-            RegionKind::Fast => "is a valid fast registration of",
-            RegionKind::Privileged => "is, for the privileged token,",
-        };
-        writeln!(
-            text,
-            "Region {name} {kind} memory {}.",
-            region.memory.value()
-        )?;
-    }
-    for (name, connection) in &head.connection {
-        let mtu = connection.mtu.as_ref().map_or(1024, |mtu| *mtu.value());
-        let ip = connection.ip.as_ref().map_or(4, |ip| *ip.value());
-        writeln!(
-            text,
-            "Connection {name}: queue pairs {} and {}, IPv{ip}, MTU {mtu}.",
-            connection.a.value(),
-            connection.b.value()
-        )?;
-    }
-    writeln!(text)
-}
-
-fn pattern(pattern: &Pattern) -> String {
-    match pattern {
-        Pattern::Zero => "zeros".into(),
-        Pattern::Counter => "counting bytes".into(),
-        Pattern::Random(seed) => format!("random bytes of seed {seed}"),
-        Pattern::Byte(byte) => format!("bytes {byte:#04x}"),
-        Pattern::Hex(hex) => format!("{} bytes again and again", hex.0.len()),
-    }
-}
+use super::impairment;
+use super::pattern;
+use crate::vector::step::{Element, ExpectedResult, FrameFields, Remote, Step, Wait};
+use crate::vector::value::{At, TokenRef};
 
 fn flags(flags: OpFlags) -> String {
     let names: Vec<&str> = OpFlags::NAMED
@@ -127,6 +54,13 @@ fn token(token: &TokenRef) -> String {
     }
 }
 
+fn frame(frame: &FrameFields) -> String {
+    match frame.psn {
+        Some(psn) => format!("{} with PSN {psn:#x}", frame.opcode),
+        None => frame.opcode.clone(),
+    }
+}
+
 fn returns(status: NtStatus) -> String {
     match status {
         NtStatus::SUCCESS => String::new(),
@@ -163,7 +97,8 @@ fn results(results: &[ExpectedResult]) -> String {
     words.collect::<Vec<_>>().join("; ")
 }
 
-fn sentence(step: &Step) -> String {
+/// A step in words.
+pub(super) fn sentence(step: &Step) -> String {
     match step {
         Step::Send(s) => format!(
             "{} sends {}{}{}{}",
@@ -229,6 +164,7 @@ fn sentence(step: &Step) -> String {
             )
         }
         Step::Connect(s) => format!("connection {} is made", s.connect.value()),
+        Step::CreateQp(s) => format!("{} is created anew", s.create_qp.value()),
         Step::TryQp(s) => {
             format!(
                 "a queue pair like {} is created{}",
@@ -259,6 +195,13 @@ fn sentence(step: &Step) -> String {
             s.fill.value(),
             pattern(&s.with)
         ),
+        Step::Network(s) => format!("from here on {}", impairment::words(&s.network)),
+        Step::Inject(s) => format!(
+            "a frame that nobody sent comes to {}: {}{}",
+            s.inject.value(),
+            frame(&s.frame.0),
+            times(s.frame.0.times)
+        ),
         Step::Wait(s) => match s.wait {
             Wait::Idle => "until nothing happens any more".into(),
             Wait::Clocks(clocks) => format!("{clocks} clocks pass"),
@@ -288,10 +231,21 @@ fn sentence(step: &Step) -> String {
             let frames = s
                 .frames
                 .iter()
-                .map(|frame| frame.0.opcode.clone() + &times(frame.0.times));
+                .map(|named| named.0.opcode.clone() + &times(named.0.times));
             format!(
                 "node {} has sent: {}",
                 s.expect_frames.value(),
+                frames.collect::<Vec<_>>().join("; ")
+            )
+        }
+        Step::ExpectSent(s) => {
+            let frames = s
+                .frames
+                .iter()
+                .map(|sent| format!("{} x {}", sent.times, frame(&sent.frame.0)));
+            format!(
+                "node {} has sent, among others: {}",
+                s.expect_sent.value(),
                 frames.collect::<Vec<_>>().join("; ")
             )
         }

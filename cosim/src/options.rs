@@ -1,0 +1,55 @@
+//! How a Verilated node is run.
+
+use std::path::PathBuf;
+
+use crate::bus::Traffic;
+use crate::fault::Fault;
+use crate::sim::Build;
+
+/// How a Verilated node is run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Name of the node, for messages.
+    pub node: String,
+    /// Seed of all that is random: bus traffic and the engine's uninitialised state.
+    pub seed: u64,
+    /// What the buses do.
+    pub traffic: Traffic,
+    /// Whether the golden model checks each action.
+    pub lockstep: bool,
+    /// Which build of the engine runs.
+    pub build: Build,
+    /// Where to write an FST wave (needs [`Build::Debug`]).
+    pub wave: Option<Wave>,
+    /// Host memory at most, in bytes.
+    pub memory: usize,
+    /// Whether to keep all inputs, for [`RtlTarget::replay`](crate::RtlTarget::replay).
+    pub keep_inputs: bool,
+    /// What is wrong with the engine's ports, to see it found.
+    pub fault: Option<Fault>,
+}
+
+/// A wave to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wave {
+    /// The file.
+    pub path: PathBuf,
+    /// The clock in which it begins.
+    pub from: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            node: "node".into(),
+            seed: 1,
+            traffic: Traffic::RANDOM,
+            lockstep: true,
+            build: Build::Fast,
+            wave: None,
+            memory: 256 << 20,
+            keep_inputs: false,
+            fault: None,
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! What a run that failed on the engine leaves behind: its vector, the report, the frames and the waves.
+//!
+//! The build of the engine that finds failures is the fast one, which cannot write waves. The seed makes a run, so
+//! the run is done once more with the debug build, and that one writes the frames and the waves.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use thiserror::Error;
+
+use crate::runner;
+use crate::targets::{Choice, Waves};
+use crate::vector::{TargetKind, Vector};
+use crate::world::{Failure, Report, RunOptions};
+
+/// Clocks of waves before the place to look at. Longer ones are large, and seldom looked into.
+const WAVE_CLOCKS: u64 = 50_000;
+/// Folders of one name. Whoever has more of them has not looked into the first.
+const MAX_FOLDERS: u32 = 1000;
+/// Nodes of random traffic.
+const RANDOM_NODES: [&str; 2] = ["a", "b"];
+
+/// A run that failed.
+#[derive(Clone, Copy, Debug)]
+pub struct Failed<'a> {
+    /// What ran.
+    pub vector: &'a Vector,
+    /// The text of its file.
+    pub text: &'a str,
+    /// How it ran.
+    pub options: &'a RunOptions,
+    /// How it failed.
+    pub failure: &'a Failure,
+    /// What a person is told about it.
+    pub report: &'a str,
+}
+
+/// What was left behind.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The vector, a copy.
+    pub vector: PathBuf,
+    /// All files, the vector among them.
+    pub files: Vec<PathBuf>,
+    /// What the second run did otherwise than the first, if it did.
+    pub note: Option<String>,
+}
+
+/// Nothing was left behind.
+#[derive(Debug, Error)]
+#[error("cannot keep the files of this failure: {}: {source}", path.display())]
+pub struct KeepError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+fn at(path: &Path) -> impl FnOnce(io::Error) -> KeepError {
+    |source| KeepError {
+        path: path.into(),
+        source,
+    }
+}
+
+/// Nodes of a run that are engines.
+pub fn engines<'a>(vector: &'a Vector, options: &RunOptions) -> Vec<&'a str> {
+    let nodes: Vec<(&str, Option<TargetKind>)> = match vector.head.traffic {
+        Some(_) => RANDOM_NODES.iter().map(|name| (*name, None)).collect(),
+        None => {
+            let nodes = vector.head.node.iter();
+            nodes
+                .map(|(name, node)| (name.as_str(), node.target))
+                .collect()
+        }
+    };
+    let engine = |(name, own): &(&str, _)| options.kind(name, *own) == TargetKind::Rtl;
+    nodes
+        .into_iter()
+        .filter(engine)
+        .map(|(name, _)| name)
+        .collect()
+}
+
+/// Writes the files of a failed run into a new folder in `parent`.
+///
+/// # Errors
+/// If a file cannot be written. Waves may be missing without an error; then the note says why.
+pub fn keep(parent: &Path, failed: &Failed<'_>) -> Result<Kept, KeepError> {
+    let folder = claim(parent, &folder_name(failed))?;
+    let vector = folder.join("vector.toml");
+    std::fs::write(&vector, failed.text).map_err(at(&vector))?;
+    let capture = folder.join("frames.pcapng");
+    let waves = Waves {
+        path: folder.join("wave.fst"),
+        from: failed
+            .failure
+            .scene
+            .iter()
+            .map(|(node, clock)| (node.clone(), clock.saturating_sub(WAVE_CLOCKS)))
+            .collect(),
+    };
+    let wave_files: Vec<PathBuf> = engines(failed.vector, failed.options)
+        .into_iter()
+        .map(|node| waves.file(node))
+        .collect();
+    let again = RunOptions {
+        waves: Some(waves),
+        capture: Some(capture.clone()),
+        ..failed.options.clone()
+    };
+    let note = compare(failed.failure, &runner::run(failed.vector, &again));
+
+    let report = folder.join("report.txt");
+    let mut text = format!("{}\n\nrun it again with:\n  ", failed.report.trim_end());
+    text.push_str(&command(&vector, failed.vector, failed.options));
+    if let Some(note) = &note {
+        text.push_str("\n\n");
+        text.push_str(note);
+    }
+    text.push('\n');
+    std::fs::write(&report, text).map_err(at(&report))?;
+
+    let mut files = vec![report, vector.clone(), capture];
+    files.extend(wave_files);
+    files.retain(|file| file.is_file());
+    Ok(Kept {
+        vector,
+        files,
+        note,
+    })
+}
+
+/// What the second run did otherwise.
+fn compare(first: &Failure, second: &Result<Report, Failure>) -> Option<String> {
+    // Steps do not count: a divergence is found some time after its clock, as fast as the checker is.
+    let words = |failure: &Failure| {
+        let detail = failure.detail.clone();
+        detail.unwrap_or_else(|| failure.fault.message.clone())
+    };
+    match second {
+        Ok(_) => Some("With the debug build the run passed.".into()),
+        Err(second) if words(second) == words(first) => None,
+        Err(second) => Some(format!(
+            "With the debug build the run ended otherwise:\n{}",
+            words(second)
+        )),
+    }
+}
+
+/// The command that does a run again.
+pub fn command(file: &Path, vector: &Vector, options: &RunOptions) -> String {
+    let mut command = format!("tandem run {}{}", file.display(), run_words(options));
+    if !vector.case.is_empty() {
+        command.push_str(&format!(" --case '[{}]'", vector.case));
+    }
+    command
+}
+
+/// Options of a run, as the command line takes them.
+pub fn run_words(options: &RunOptions) -> String {
+    let mut words = format!(
+        " --target {} --seed {}",
+        options.target_words(),
+        options.seed
+    );
+    if options.choice != Choice::default()
+        && let Some(choice) = options.choice.to_possible_value()
+    {
+        words.push_str(&format!(" --scheduler {}", choice.get_name()));
+    }
+    if let Some(inject) = options.inject.and_then(|inject| inject.to_possible_value()) {
+        words.push_str(&format!(" --inject {}", inject.get_name()));
+    }
+    words
+}
+
+/// Title and seed, in characters that every file system takes.
+fn folder_name(failed: &Failed<'_>) -> String {
+    let mut name = String::new();
+    for c in failed.vector.title().chars() {
+        match c {
+            c if c.is_ascii_alphanumeric() || c == '_' => name.push(c),
+            _ if name.ends_with('-') => {}
+            _ => name.push('-'),
+        }
+    }
+    name.truncate(80);
+    format!("{}-seed{}", name.trim_end_matches('-'), failed.options.seed)
+}
+
+/// A new folder. What an earlier run left behind stays.
+fn claim(parent: &Path, name: &str) -> Result<PathBuf, KeepError> {
+    std::fs::create_dir_all(parent).map_err(at(parent))?;
+    let mut folder = parent.join(name);
+    for number in 2..=MAX_FOLDERS {
+        match std::fs::create_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                folder = parent.join(format!("{name}-{number}"));
+            }
+            other => return other.map(|()| folder.clone()).map_err(at(&folder)),
+        }
+    }
+    let full = io::Error::other("too many failures of this name are kept already");
+    Err(at(&folder)(full))
+}

@@ -1,0 +1,123 @@
+//! Random traffic as a vector: how much of it, and of what size.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{At, Fault, Vector};
+
+/// Random traffic between nodes `a` and `b`, in place of objects and steps.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema, clap::Args)]
+#[serde(deny_unknown_fields, default)]
+pub struct RandomTraffic {
+    /// Initiator requests
+    #[arg(long, value_name = "N", default_value_t = Self::default().requests)]
+    pub requests: u64,
+
+    /// Connections, each with a queue pair on both nodes `a` and `b`
+    #[arg(long = "qps", value_name = "N", default_value_t = Self::default().queue_pairs,
+        value_parser = clap::value_parser!(u32).range(1..=MAX_QUEUE_PAIRS as i64))]
+    pub queue_pairs: u32,
+
+    /// Greatest message but for the few of 1 MiB
+    #[arg(long, value_name = "BYTES", default_value_t = Self::default().max_size,
+        value_parser = clap::value_parser!(u32).range(0..=MAX_SIZE as i64))]
+    pub max_size: u32,
+
+    /// One of so many messages has 1 MiB; 0: none
+    #[arg(long, value_name = "N", default_value_t = Self::default().megabyte_every)]
+    pub megabyte_every: u32,
+}
+
+/// The engine has 64 queue pairs, of which software has some for itself.
+const MAX_QUEUE_PAIRS: u32 = 60;
+/// Greatest message but for those of 1 MiB.
+const MAX_SIZE: u32 = 65536;
+
+impl Default for RandomTraffic {
+    fn default() -> Self {
+        Self {
+            requests: 10_000,
+            queue_pairs: 8,
+            max_size: MAX_SIZE,
+            megabyte_every: 4000,
+        }
+    }
+}
+
+impl RandomTraffic {
+    /// The text of a vector file that does this.
+    pub fn to_text(&self, seed: u64) -> String {
+        // TOML has no greater integers; the command line has.
+        let seed = match i64::try_from(seed) {
+            Ok(seed) => format!("seed = {seed}\n"),
+            Err(_) => String::new(),
+        };
+        let Self {
+            requests,
+            queue_pairs,
+            max_size,
+            megabyte_every,
+        } = self;
+        format!(
+            "name = \"random\"\n\
+             about = \"Random traffic: every result and every byte is compared.\"\n\
+             {seed}\n\
+             [traffic]\n\
+             requests = {requests}\n\
+             queue_pairs = {queue_pairs}\n\
+             max_size = {max_size}\n\
+             megabyte_every = {megabyte_every}\n"
+        )
+    }
+}
+
+/// Checks a vector of random traffic.
+pub(super) fn check(vector: &Vector, traffic: &At<RandomTraffic>) -> Result<(), Fault> {
+    let head = &vector.head;
+    let alone = head.node.is_empty()
+        && head.pd.is_empty()
+        && head.cq.is_empty()
+        && head.memory.is_empty()
+        && head.region.is_empty()
+        && head.qp.is_empty()
+        && head.connection.is_empty()
+        && vector.steps.is_empty();
+    if !alone {
+        return Err(Fault::new(
+            traffic.span(),
+            "a vector of random traffic has neither objects nor steps",
+        ));
+    }
+    let possible =
+        (1..=MAX_QUEUE_PAIRS).contains(&traffic.queue_pairs) && traffic.max_size <= MAX_SIZE;
+    if !possible {
+        return Err(
+            Fault::new(traffic.span(), "this traffic is not possible").help(format!(
+                "`queue_pairs` is 1 to {MAX_QUEUE_PAIRS}, `max_size` at most {MAX_SIZE}"
+            )),
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_text_is_a_vector_of_the_same_traffic() {
+        let traffic = RandomTraffic {
+            requests: 77,
+            queue_pairs: 3,
+            max_size: 0,
+            megabyte_every: 5,
+        };
+        for (seed, stands) in [(9, Some(9)), (u64::MAX, None)] {
+            let vectors = super::super::parse(&traffic.to_text(seed)).unwrap();
+            let head = &vectors[0].head;
+            assert_eq!(head.traffic.as_deref(), Some(&traffic));
+            assert_eq!(head.seed, stands);
+            super::super::check::check(&vectors[0]).unwrap();
+        }
+    }
+}
