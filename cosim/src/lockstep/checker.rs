@@ -304,7 +304,7 @@ impl Checker {
         for channel in [&self.frames, &self.payload, &self.completion] {
             self.settled(channel.finish())?;
         }
-        if let Some(burst) = self.world.reads[ReadChannel::Gather as usize].front() {
+        if let Some(burst) = self.world.gather_left() {
             let observed = format!("{} bytes at {:#x}", burst.bytes.len(), burst.address);
             return Err(self.diverge(
                 None,

@@ -16,8 +16,11 @@ pub(super) struct World {
     inbox: Receiver<Vec<Record>>,
     recycle: Sender<Vec<Record>>,
     standing: Sender<Standing>,
-    pub(super) waiting: VecDeque<Record>,
-    pub(super) reads: [VecDeque<ReadBurst>; 3],
+    waiting: VecDeque<(u64, Record)>,
+    reads: [VecDeque<(u64, ReadBurst)>; 3],
+    /// Number of the next record that comes, and of the one that is looked at.
+    coming: u64,
+    now: u64,
     pub(super) frames_in: VecDeque<Vec<u8>>,
 }
 
@@ -33,6 +36,8 @@ impl World {
             standing,
             waiting: VecDeque::new(),
             reads: Default::default(),
+            coming: 0,
+            now: 0,
             frames_in: VecDeque::new(),
         }
     }
@@ -48,22 +53,37 @@ impl World {
         if self.waiting.is_empty() {
             self.pull()?;
         }
-        self.waiting.pop_front()
+        let (number, record) = self.waiting.pop_front()?;
+        self.now = number;
+        Some(record)
     }
 
     /// Waits for one more batch.
     fn pull(&mut self) -> Option<()> {
         let mut batch = self.inbox.recv().ok()?;
-        self.waiting.extend(batch.drain(..));
+        let numbers = self.coming..;
+        self.coming += batch.len() as u64;
+        self.waiting.extend(numbers.zip(batch.drain(..)));
         // Nobody may be there to take it back; then it is freed.
         let _ = self.recycle.try_send(batch);
         Some(())
     }
 
+    /// Keeps the read that is looked at.
     pub(super) fn store(&mut self, burst: ReadBurst) {
+        self.store_as(self.now, burst);
+    }
+
+    fn store_as(&mut self, number: u64, burst: ReadBurst) {
         if let Some(queue) = self.reads.get_mut(usize::from(burst.id)) {
-            queue.push_back(burst);
+            queue.push_back((number, burst));
         }
+    }
+
+    /// The oldest gather read that no action has used.
+    pub(super) fn gather_left(&self) -> Option<&ReadBurst> {
+        let queue = &self.reads[ReadChannel::Gather as usize];
+        queue.front().map(|(_, burst)| burst)
     }
 
     /// The frame that an action takes, if it takes one.
@@ -75,21 +95,32 @@ impl World {
         }
     }
 
-    /// Takes the first burst that fits from the channel, waiting for it if need be. Records that come
-    /// meanwhile keep their order, but reads are stored at once.
-    fn burst(
-        &mut self,
-        channel: ReadChannel,
-        fits: impl Fn(&ReadBurst) -> bool,
-    ) -> Option<ReadBurst> {
+    /// Takes a burst from the channel, waiting for it if need be: of the gather channel the oldest one, of the
+    /// others the newest at this address that came before the action, or the first one after it. What was
+    /// fetched there before, and thrown away, is forgotten. Records that come meanwhile keep their
+    /// order, but reads are stored at once.
+    fn burst(&mut self, channel: ReadChannel, address: u64) -> Option<ReadBurst> {
+        let ordered = matches!(channel, ReadChannel::Gather);
         let mut looked = 0;
         loop {
-            let queue = &mut self.reads[channel as usize];
-            if let Some(at) = queue.iter().position(&fits) {
-                return queue.remove(at);
+            let (now, queue) = (self.now, &mut self.reads[channel as usize]);
+            if ordered {
+                if let Some((_, burst)) = queue.pop_front() {
+                    return Some(burst);
+                }
+            } else {
+                let fits = |(_, burst): &(u64, ReadBurst)| burst.address == address;
+                let before = queue
+                    .iter()
+                    .rposition(|read| read.0 < now && fits(read));
+                if let Some(at) = before.or_else(|| queue.iter().position(fits)) {
+                    let (number, burst) = queue.remove(at)?;
+                    queue.retain(|read| read.0 > number || !fits(read));
+                    return Some(burst);
+                }
             }
             while looked < self.waiting.len() {
-                match &self.waiting[looked] {
+                match &self.waiting[looked].1 {
                     Record::End { .. } => return None,
                     Record::Ask { .. } => {
                         // The action waits for a read that the engine has not made: it is not idle.
@@ -97,15 +128,17 @@ impl World {
                         self.answer(Standing { busy: true });
                     }
                     Record::Read(_) => {
-                        if let Some(Record::Read(burst)) = self.waiting.remove(looked) {
-                            self.store(burst);
+                        if let Some((number, Record::Read(burst))) = self.waiting.remove(looked) {
+                            self.store_as(number, burst);
                         }
                         break;
                     }
                     _ => looked += 1,
                 }
             }
-            let found = self.reads[channel as usize].iter().any(&fits);
+            let found = self.reads[channel as usize]
+                .iter()
+                .any(|(_, burst)| ordered || burst.address == address);
             if !found && looked >= self.waiting.len() {
                 self.pull()?;
             }
@@ -131,11 +164,7 @@ impl Inputs for Recorded<'_> {
         let mut skip = (address - first) as usize;
         let mut filled = 0;
         while first < end {
-            // Fetches are found by address; the gather channel has an order, so its oldest burst must fit.
-            let ordered = matches!(channel, ReadChannel::Gather);
-            let burst = self
-                .world
-                .burst(channel, |burst| ordered || burst.address == first);
+            let burst = self.world.burst(channel, first);
             let fits = |burst: &ReadBurst| {
                 burst.address == first && burst.bytes.len() as u64 <= end - first
             };
@@ -194,7 +223,7 @@ impl Inputs for Glance<'_> {
         while filled < bytes.len() {
             let at = address + filled as u64;
             let bursts = self.0.reads.get(channel as usize).into_iter().flatten();
-            let found = bursts.into_iter().find_map(|burst| {
+            let found = bursts.into_iter().rev().find_map(|(_, burst)| {
                 let skip = at.checked_sub(burst.address)?;
                 burst.bytes.get(usize::try_from(skip).ok()?..)
             });
