@@ -9,6 +9,7 @@ rtl/lib/nd_fifo_commit.sv
 rtl/lib/nd_fifo.sv
 rtl/lib/nd_pack.sv
 rtl/abi/nd_regs.sv
+rtl/host/nd_host_pkg.sv
 rtl/host/nd_dma_burst.sv
 rtl/host/nd_dma_slice.sv
 rtl/host/nd_dma_fetch.sv
@@ -18,6 +19,8 @@ rtl/host/nd_dma_align.sv
 rtl/host/nd_dma_scatter.sv
 rtl/host/nd_dma_complete.sv
 rtl/host/nd_dma_write.sv
+rtl/host/nd_host_axil.sv
+rtl/host/nd_host_tally.sv
 rtl/host/nd_host_counters.sv
 rtl/host/nd_host_regs.sv
 rtl/host/nd_host.sv
@@ -61,13 +64,17 @@ rtl/receive/nd_receive_walk.sv
 rtl/receive/nd_receive_admit.sv
 rtl/receive/nd_receive_request.sv
 rtl/receive/nd_receive_response.sv
+rtl/receive/nd_receive_replay.sv
 rtl/receive/nd_receive_effect.sv
 rtl/receive/nd_receive_rx.sv
 rtl/receive/nd_receive_doorbell.sv
 rtl/receive/nd_receive_fetch.sv
 rtl/receive/nd_receive_flush.sv
 rtl/receive/nd_receive_place.sv
+rtl/receive/nd_receive_answers.sv
 rtl/receive/nd_receive_respond.sv
+rtl/receive/nd_receive_cnp.sv
+rtl/receive/nd_receive_posts.sv
 rtl/receive/nd_receive.sv
 rtl/complete/nd_complete_pkg.sv
 rtl/complete/nd_complete_step.sv

@@ -6,25 +6,18 @@ module nd_regs (
         input wire clk,
         input wire rst,
 
-        output logic s_axil_awready,
-        input wire s_axil_awvalid,
-        input wire [9:0] s_axil_awaddr,
-        input wire [2:0] s_axil_awprot,
-        output logic s_axil_wready,
-        input wire s_axil_wvalid,
-        input wire [31:0] s_axil_wdata,
-        input wire [3:0]s_axil_wstrb,
-        input wire s_axil_bready,
-        output logic s_axil_bvalid,
-        output logic [1:0] s_axil_bresp,
-        output logic s_axil_arready,
-        input wire s_axil_arvalid,
-        input wire [9:0] s_axil_araddr,
-        input wire [2:0] s_axil_arprot,
-        input wire s_axil_rready,
-        output logic s_axil_rvalid,
-        output logic [31:0] s_axil_rdata,
-        output logic [1:0] s_axil_rresp,
+        input wire s_cpuif_req,
+        input wire s_cpuif_req_is_wr,
+        input wire [9:0] s_cpuif_addr,
+        input wire [31:0] s_cpuif_wr_data,
+        input wire [31:0] s_cpuif_wr_biten,
+        output wire s_cpuif_req_stall_wr,
+        output wire s_cpuif_req_stall_rd,
+        output wire s_cpuif_rd_ack,
+        output wire s_cpuif_rd_err,
+        output wire [31:0] s_cpuif_rd_data,
+        output wire s_cpuif_wr_ack,
+        output wire s_cpuif_wr_err,
 
         input nd_regs_pkg::nd_regs__in_t hwif_in,
         output nd_regs_pkg::nd_regs__out_t hwif_out
@@ -48,170 +41,18 @@ module nd_regs (
     logic cpuif_wr_ack;
     logic cpuif_wr_err;
 
-    // Max Outstanding Transactions: 2
-    logic [1:0] axil_n_in_flight;
-    logic axil_prev_was_rd;
-    logic axil_arvalid;
-    logic [9:0] axil_araddr;
-    logic axil_ar_accept;
-    logic axil_awvalid;
-    logic [9:0] axil_awaddr;
-    logic axil_wvalid;
-    logic [31:0] axil_wdata;
-    logic [3:0] axil_wstrb;
-    logic axil_aw_accept;
-    logic axil_resp_acked;
-
-    // Transaction request acceptance
-    always_ff @(posedge clk) begin
-        if(rst) begin
-            axil_prev_was_rd <= '0;
-            axil_arvalid <= '0;
-            axil_araddr <= '0;
-            axil_awvalid <= '0;
-            axil_awaddr <= '0;
-            axil_wvalid <= '0;
-            axil_wdata <= '0;
-            axil_wstrb <= '0;
-            axil_n_in_flight <= '0;
-        end else begin
-            // AR* acceptance register
-            if(axil_ar_accept) begin
-                axil_prev_was_rd <= '1;
-                axil_arvalid <= '0;
-            end
-            if(s_axil_arvalid && s_axil_arready) begin
-                axil_arvalid <= '1;
-                axil_araddr <= s_axil_araddr;
-            end
-
-            // AW* & W* acceptance registers
-            if(axil_aw_accept) begin
-                axil_prev_was_rd <= '0;
-                axil_awvalid <= '0;
-                axil_wvalid <= '0;
-            end
-            if(s_axil_awvalid && s_axil_awready) begin
-                axil_awvalid <= '1;
-                axil_awaddr <= s_axil_awaddr;
-            end
-            if(s_axil_wvalid && s_axil_wready) begin
-                axil_wvalid <= '1;
-                axil_wdata <= s_axil_wdata;
-                axil_wstrb <= s_axil_wstrb;
-            end
-
-            // Keep track of in-flight transactions
-            if((axil_ar_accept || axil_aw_accept) && !axil_resp_acked) begin
-                axil_n_in_flight <= axil_n_in_flight + 1'b1;
-            end else if(!(axil_ar_accept || axil_aw_accept) && axil_resp_acked) begin
-                axil_n_in_flight <= axil_n_in_flight - 1'b1;
-            end
-        end
-    end
-
-    always_comb begin
-        s_axil_arready = (!axil_arvalid || axil_ar_accept);
-        s_axil_awready = (!axil_awvalid || axil_aw_accept);
-        s_axil_wready = (!axil_wvalid || axil_aw_accept);
-    end
-
-    // Request dispatch
-    always_comb begin
-        cpuif_wr_data = axil_wdata;
-        for(int i=0; i<4; i++) begin
-            cpuif_wr_biten[i*8 +: 8] = {8{axil_wstrb[i]}};
-        end
-        cpuif_req = '0;
-        cpuif_req_is_wr = '0;
-        cpuif_addr = '0;
-        axil_ar_accept = '0;
-        axil_aw_accept = '0;
-
-        if(axil_n_in_flight < 2'd2) begin
-            // Can safely issue more transactions without overwhelming response buffer
-            if(axil_arvalid && !axil_prev_was_rd) begin
-                cpuif_req = '1;
-                cpuif_req_is_wr = '0;
-                cpuif_addr = {axil_araddr[9:2], 2'b0};
-                if(!cpuif_req_stall_rd) axil_ar_accept = '1;
-            end else if(axil_awvalid && axil_wvalid) begin
-                cpuif_req = '1;
-                cpuif_req_is_wr = '1;
-                cpuif_addr = {axil_awaddr[9:2], 2'b0};
-                if(!cpuif_req_stall_wr) axil_aw_accept = '1;
-            end else if(axil_arvalid) begin
-                cpuif_req = '1;
-                cpuif_req_is_wr = '0;
-                cpuif_addr = {axil_araddr[9:2], 2'b0};
-                if(!cpuif_req_stall_rd) axil_ar_accept = '1;
-            end
-        end
-    end
-
-
-    // AXI4-Lite Response Logic
-    logic axil_resp_buffer_is_wr[2];
-    logic axil_resp_buffer_err[2];
-    logic [31:0] axil_resp_buffer_rdata[2];
-
-    logic [1:0] axil_resp_wptr;
-    logic [1:0] axil_resp_rptr;
-
-    always_ff @(posedge clk) begin
-        if(rst) begin
-            for(int i=0; i<2; i++) begin
-                axil_resp_buffer_is_wr[i] <= '0;
-                axil_resp_buffer_err[i] <= '0;
-                axil_resp_buffer_rdata[i] <= '0;
-            end
-            axil_resp_wptr <= '0;
-            axil_resp_rptr <= '0;
-        end else begin
-            // Store responses in buffer until AXI response channel accepts them
-            if(cpuif_rd_ack || cpuif_wr_ack) begin
-                if(cpuif_rd_ack) begin
-                    axil_resp_buffer_is_wr[axil_resp_wptr[0:0]] <= '0;
-                    axil_resp_buffer_err[axil_resp_wptr[0:0]] <= cpuif_rd_err;
-                    axil_resp_buffer_rdata[axil_resp_wptr[0:0]] <= cpuif_rd_data;
-
-                end else if(cpuif_wr_ack) begin
-                    axil_resp_buffer_is_wr[axil_resp_wptr[0:0]] <= '1;
-                    axil_resp_buffer_err[axil_resp_wptr[0:0]] <= cpuif_wr_err;
-                end
-                axil_resp_wptr <= axil_resp_wptr + 1'b1;
-            end
-
-            // Advance read pointer when acknowledged
-            if(axil_resp_acked) begin
-                axil_resp_rptr <= axil_resp_rptr + 1'b1;
-            end
-        end
-    end
-
-    always_comb begin
-        axil_resp_acked = '0;
-        s_axil_bvalid = '0;
-        s_axil_rvalid = '0;
-        if(axil_resp_rptr != axil_resp_wptr) begin
-            if(axil_resp_buffer_is_wr[axil_resp_rptr[0:0]]) begin
-                s_axil_bvalid = '1;
-                if(s_axil_bready) axil_resp_acked = '1;
-            end else begin
-                s_axil_rvalid = '1;
-                if(s_axil_rready) axil_resp_acked = '1;
-            end
-        end
-
-        s_axil_rdata = axil_resp_buffer_rdata[axil_resp_rptr[0:0]];
-        if(axil_resp_buffer_err[axil_resp_rptr[0:0]]) begin
-            s_axil_bresp = 2'b10;
-            s_axil_rresp = 2'b10;
-        end else begin
-            s_axil_bresp = 2'b00;
-            s_axil_rresp = 2'b00;
-        end
-    end
+    assign cpuif_req = s_cpuif_req;
+    assign cpuif_req_is_wr = s_cpuif_req_is_wr;
+    assign cpuif_addr = s_cpuif_addr;
+    assign cpuif_wr_data = s_cpuif_wr_data;
+    assign cpuif_wr_biten = s_cpuif_wr_biten;
+    assign s_cpuif_req_stall_wr = cpuif_req_stall_wr;
+    assign s_cpuif_req_stall_rd = cpuif_req_stall_rd;
+    assign s_cpuif_rd_ack = cpuif_rd_ack;
+    assign s_cpuif_rd_err = cpuif_rd_err;
+    assign s_cpuif_rd_data = cpuif_rd_data;
+    assign s_cpuif_wr_ack = cpuif_wr_ack;
+    assign s_cpuif_wr_err = cpuif_wr_err;
 
     logic cpuif_req_masked;
     logic external_pending;
@@ -240,6 +81,9 @@ module nd_regs (
         logic MAC_LO;
         logic MAC_HI;
         logic IPV4;
+        logic TIME_UNIT;
+        logic RNR_UNIT;
+        logic CNP_INTERVAL;
         logic IPV6_0;
         logic IPV6_1;
         logic IPV6_2;
@@ -260,6 +104,13 @@ module nd_regs (
         logic RX_OCTETS_HI;
         logic TX_OCTETS_LO;
         logic TX_OCTETS_HI;
+        logic GO_BACKS;
+        logic TIMEOUTS;
+        logic RNR_WAITS;
+        logic DUPLICATES;
+        logic NAKS_OUT;
+        logic CNP_IN;
+        logic CNP_OUT;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
     logic decoded_err;
@@ -290,6 +141,9 @@ module nd_regs (
         decoded_reg_strb.MAC_LO = cpuif_req_masked & (cpuif_addr == 10'h28);
         decoded_reg_strb.MAC_HI = cpuif_req_masked & (cpuif_addr == 10'h2c);
         decoded_reg_strb.IPV4 = cpuif_req_masked & (cpuif_addr == 10'h30);
+        decoded_reg_strb.TIME_UNIT = cpuif_req_masked & (cpuif_addr == 10'h34);
+        decoded_reg_strb.RNR_UNIT = cpuif_req_masked & (cpuif_addr == 10'h38);
+        decoded_reg_strb.CNP_INTERVAL = cpuif_req_masked & (cpuif_addr == 10'h3c);
         decoded_reg_strb.IPV6_0 = cpuif_req_masked & (cpuif_addr == 10'h40);
         decoded_reg_strb.IPV6_1 = cpuif_req_masked & (cpuif_addr == 10'h44);
         decoded_reg_strb.IPV6_2 = cpuif_req_masked & (cpuif_addr == 10'h48);
@@ -319,6 +173,20 @@ module nd_regs (
         decoded_reg_strb.RX_OCTETS_HI = cpuif_req_masked & (cpuif_addr == 10'h28c) & !cpuif_req_is_wr;
         decoded_reg_strb.TX_OCTETS_LO = cpuif_req_masked & (cpuif_addr == 10'h290) & !cpuif_req_is_wr;
         decoded_reg_strb.TX_OCTETS_HI = cpuif_req_masked & (cpuif_addr == 10'h294) & !cpuif_req_is_wr;
+        decoded_reg_strb.GO_BACKS = cpuif_req_masked & (cpuif_addr == 10'h298) & !cpuif_req_is_wr;
+        is_external |= cpuif_req_masked & (cpuif_addr == 10'h298) & !cpuif_req_is_wr;
+        decoded_reg_strb.TIMEOUTS = cpuif_req_masked & (cpuif_addr == 10'h29c) & !cpuif_req_is_wr;
+        is_external |= cpuif_req_masked & (cpuif_addr == 10'h29c) & !cpuif_req_is_wr;
+        decoded_reg_strb.RNR_WAITS = cpuif_req_masked & (cpuif_addr == 10'h2a0) & !cpuif_req_is_wr;
+        is_external |= cpuif_req_masked & (cpuif_addr == 10'h2a0) & !cpuif_req_is_wr;
+        decoded_reg_strb.DUPLICATES = cpuif_req_masked & (cpuif_addr == 10'h2a4) & !cpuif_req_is_wr;
+        is_external |= cpuif_req_masked & (cpuif_addr == 10'h2a4) & !cpuif_req_is_wr;
+        decoded_reg_strb.NAKS_OUT = cpuif_req_masked & (cpuif_addr == 10'h2a8) & !cpuif_req_is_wr;
+        is_external |= cpuif_req_masked & (cpuif_addr == 10'h2a8) & !cpuif_req_is_wr;
+        decoded_reg_strb.CNP_IN = cpuif_req_masked & (cpuif_addr == 10'h2ac) & !cpuif_req_is_wr;
+        is_external |= cpuif_req_masked & (cpuif_addr == 10'h2ac) & !cpuif_req_is_wr;
+        decoded_reg_strb.CNP_OUT = cpuif_req_masked & (cpuif_addr == 10'h2b0) & !cpuif_req_is_wr;
+        is_external |= cpuif_req_masked & (cpuif_addr == 10'h2b0) & !cpuif_req_is_wr;
         decoded_err = '0;
         decoded_req_is_external = is_external;
     end
@@ -392,6 +260,24 @@ module nd_regs (
                 logic load_next;
             } address;
         } IPV4;
+        struct {
+            struct {
+                logic [15:0] next;
+                logic load_next;
+            } clocks;
+        } TIME_UNIT;
+        struct {
+            struct {
+                logic [15:0] next;
+                logic load_next;
+            } clocks;
+        } RNR_UNIT;
+        struct {
+            struct {
+                logic [23:0] next;
+                logic load_next;
+            } clocks;
+        } CNP_INTERVAL;
         struct {
             struct {
                 logic [31:0] next;
@@ -477,6 +363,21 @@ module nd_regs (
                 logic [31:0] value;
             } address;
         } IPV4;
+        struct {
+            struct {
+                logic [15:0] value;
+            } clocks;
+        } TIME_UNIT;
+        struct {
+            struct {
+                logic [15:0] value;
+            } clocks;
+        } RNR_UNIT;
+        struct {
+            struct {
+                logic [23:0] value;
+            } clocks;
+        } CNP_INTERVAL;
         struct {
             struct {
                 logic [31:0] value;
@@ -676,6 +577,75 @@ module nd_regs (
         end
     end
     assign hwif_out.IPV4.address.value = field_storage.IPV4.address.value;
+    // Field: nd_regs.TIME_UNIT.clocks
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.TIME_UNIT.clocks.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.TIME_UNIT && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.TIME_UNIT.clocks.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.TIME_UNIT.clocks.next = next_c;
+        field_combo.TIME_UNIT.clocks.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.TIME_UNIT.clocks.value <= 16'h100;
+        end else begin
+            if(field_combo.TIME_UNIT.clocks.load_next) begin
+                field_storage.TIME_UNIT.clocks.value <= field_combo.TIME_UNIT.clocks.next;
+            end
+        end
+    end
+    assign hwif_out.TIME_UNIT.clocks.value = field_storage.TIME_UNIT.clocks.value;
+    // Field: nd_regs.RNR_UNIT.clocks
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.RNR_UNIT.clocks.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.RNR_UNIT && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.RNR_UNIT.clocks.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.RNR_UNIT.clocks.next = next_c;
+        field_combo.RNR_UNIT.clocks.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.RNR_UNIT.clocks.value <= 16'h271;
+        end else begin
+            if(field_combo.RNR_UNIT.clocks.load_next) begin
+                field_storage.RNR_UNIT.clocks.value <= field_combo.RNR_UNIT.clocks.next;
+            end
+        end
+    end
+    assign hwif_out.RNR_UNIT.clocks.value = field_storage.RNR_UNIT.clocks.value;
+    // Field: nd_regs.CNP_INTERVAL.clocks
+    always_comb begin
+        automatic logic [23:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.CNP_INTERVAL.clocks.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.CNP_INTERVAL && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.CNP_INTERVAL.clocks.value & ~decoded_wr_biten[23:0]) | (decoded_wr_data[23:0] & decoded_wr_biten[23:0]);
+            load_next_c = '1;
+        end
+        field_combo.CNP_INTERVAL.clocks.next = next_c;
+        field_combo.CNP_INTERVAL.clocks.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.CNP_INTERVAL.clocks.value <= 24'hc35;
+        end else begin
+            if(field_combo.CNP_INTERVAL.clocks.load_next) begin
+                field_storage.CNP_INTERVAL.clocks.value <= field_combo.CNP_INTERVAL.clocks.next;
+            end
+        end
+    end
+    assign hwif_out.CNP_INTERVAL.clocks.value = field_storage.CNP_INTERVAL.clocks.value;
     // Field: nd_regs.IPV6_0.address
     always_comb begin
         automatic logic [31:0] next_c;
@@ -887,6 +857,34 @@ module nd_regs (
             end
         end
     end
+    // External register: nd_regs.GO_BACKS
+
+    assign hwif_out.GO_BACKS.req = !decoded_req_is_wr ? decoded_reg_strb.GO_BACKS : '0;
+    assign hwif_out.GO_BACKS.req_is_wr = decoded_req_is_wr;
+    // External register: nd_regs.TIMEOUTS
+
+    assign hwif_out.TIMEOUTS.req = !decoded_req_is_wr ? decoded_reg_strb.TIMEOUTS : '0;
+    assign hwif_out.TIMEOUTS.req_is_wr = decoded_req_is_wr;
+    // External register: nd_regs.RNR_WAITS
+
+    assign hwif_out.RNR_WAITS.req = !decoded_req_is_wr ? decoded_reg_strb.RNR_WAITS : '0;
+    assign hwif_out.RNR_WAITS.req_is_wr = decoded_req_is_wr;
+    // External register: nd_regs.DUPLICATES
+
+    assign hwif_out.DUPLICATES.req = !decoded_req_is_wr ? decoded_reg_strb.DUPLICATES : '0;
+    assign hwif_out.DUPLICATES.req_is_wr = decoded_req_is_wr;
+    // External register: nd_regs.NAKS_OUT
+
+    assign hwif_out.NAKS_OUT.req = !decoded_req_is_wr ? decoded_reg_strb.NAKS_OUT : '0;
+    assign hwif_out.NAKS_OUT.req_is_wr = decoded_req_is_wr;
+    // External register: nd_regs.CNP_IN
+
+    assign hwif_out.CNP_IN.req = !decoded_req_is_wr ? decoded_reg_strb.CNP_IN : '0;
+    assign hwif_out.CNP_IN.req_is_wr = decoded_req_is_wr;
+    // External register: nd_regs.CNP_OUT
+
+    assign hwif_out.CNP_OUT.req = !decoded_req_is_wr ? decoded_reg_strb.CNP_OUT : '0;
+    assign hwif_out.CNP_OUT.req_is_wr = decoded_req_is_wr;
 
     //--------------------------------------------------------------------------
     // Write response
@@ -916,6 +914,13 @@ module nd_regs (
         rd_ack = '0;
         rd_ack |= hwif_in.CTX_DATA.rd_ack;
         rd_ack |= hwif_in.DROP.rd_ack;
+        rd_ack |= hwif_in.GO_BACKS.rd_ack;
+        rd_ack |= hwif_in.TIMEOUTS.rd_ack;
+        rd_ack |= hwif_in.RNR_WAITS.rd_ack;
+        rd_ack |= hwif_in.DUPLICATES.rd_ack;
+        rd_ack |= hwif_in.NAKS_OUT.rd_ack;
+        rd_ack |= hwif_in.CNP_IN.rd_ack;
+        rd_ack |= hwif_in.CNP_OUT.rd_ack;
         readback_external_rd_ack_c = rd_ack;
     end
 
@@ -981,6 +986,15 @@ module nd_regs (
         if(rd_mux_addr == 10'h30) begin
             readback_data_var[31:0] = field_storage.IPV4.address.value;
         end
+        if(rd_mux_addr == 10'h34) begin
+            readback_data_var[15:0] = field_storage.TIME_UNIT.clocks.value;
+        end
+        if(rd_mux_addr == 10'h38) begin
+            readback_data_var[15:0] = field_storage.RNR_UNIT.clocks.value;
+        end
+        if(rd_mux_addr == 10'h3c) begin
+            readback_data_var[23:0] = field_storage.CNP_INTERVAL.clocks.value;
+        end
         if(rd_mux_addr == 10'h40) begin
             readback_data_var[31:0] = field_storage.IPV6_0.address.value;
         end
@@ -1025,6 +1039,27 @@ module nd_regs (
         end
         if(rd_mux_addr == 10'h294) begin
             readback_data_var[31:0] = hwif_in.TX_OCTETS_HI.octets.next;
+        end
+        if(rd_mux_addr == 10'h298) begin
+            readback_data_var = hwif_in.GO_BACKS.rd_data;
+        end
+        if(rd_mux_addr == 10'h29c) begin
+            readback_data_var = hwif_in.TIMEOUTS.rd_data;
+        end
+        if(rd_mux_addr == 10'h2a0) begin
+            readback_data_var = hwif_in.RNR_WAITS.rd_data;
+        end
+        if(rd_mux_addr == 10'h2a4) begin
+            readback_data_var = hwif_in.DUPLICATES.rd_data;
+        end
+        if(rd_mux_addr == 10'h2a8) begin
+            readback_data_var = hwif_in.NAKS_OUT.rd_data;
+        end
+        if(rd_mux_addr == 10'h2ac) begin
+            readback_data_var = hwif_in.CNP_IN.rd_data;
+        end
+        if(rd_mux_addr == 10'h2b0) begin
+            readback_data_var = hwif_in.CNP_OUT.rd_data;
         end
         readback_data = readback_data_var;
         readback_done = decoded_req & ~decoded_req_is_wr & ~decoded_req_is_external;

@@ -6,7 +6,7 @@ package nd_regs_pkg;
 
     localparam ND_REGS_DATA_WIDTH = 32;
     localparam ND_REGS_MIN_ADDR_WIDTH = 10;
-    localparam ND_REGS_SIZE = 'h298;
+    localparam ND_REGS_SIZE = 'h2b4;
 
     typedef struct {
         logic [4:0] next;
@@ -148,6 +148,69 @@ package nd_regs_pkg;
         nd_regs__TX_OCTETS_HI__octets__in_t octets;
     } nd_regs__TX_OCTETS_HI__in_t;
 
+    typedef struct packed {
+        logic [31:0] count;
+    } nd_regs__GO_BACKS__external__fields__in_t;
+
+    typedef struct {
+        logic rd_ack;
+        nd_regs__GO_BACKS__external__fields__in_t rd_data;
+    } nd_regs__GO_BACKS__external__in_t;
+
+    typedef struct packed {
+        logic [31:0] count;
+    } nd_regs__TIMEOUTS__external__fields__in_t;
+
+    typedef struct {
+        logic rd_ack;
+        nd_regs__TIMEOUTS__external__fields__in_t rd_data;
+    } nd_regs__TIMEOUTS__external__in_t;
+
+    typedef struct packed {
+        logic [31:0] count;
+    } nd_regs__RNR_WAITS__external__fields__in_t;
+
+    typedef struct {
+        logic rd_ack;
+        nd_regs__RNR_WAITS__external__fields__in_t rd_data;
+    } nd_regs__RNR_WAITS__external__in_t;
+
+    typedef struct packed {
+        logic [31:0] count;
+    } nd_regs__DUPLICATES__external__fields__in_t;
+
+    typedef struct {
+        logic rd_ack;
+        nd_regs__DUPLICATES__external__fields__in_t rd_data;
+    } nd_regs__DUPLICATES__external__in_t;
+
+    typedef struct packed {
+        logic [31:0] count;
+    } nd_regs__NAKS_OUT__external__fields__in_t;
+
+    typedef struct {
+        logic rd_ack;
+        nd_regs__NAKS_OUT__external__fields__in_t rd_data;
+    } nd_regs__NAKS_OUT__external__in_t;
+
+    typedef struct packed {
+        logic [31:0] count;
+    } nd_regs__CNP_IN__external__fields__in_t;
+
+    typedef struct {
+        logic rd_ack;
+        nd_regs__CNP_IN__external__fields__in_t rd_data;
+    } nd_regs__CNP_IN__external__in_t;
+
+    typedef struct packed {
+        logic [31:0] count;
+    } nd_regs__CNP_OUT__external__fields__in_t;
+
+    typedef struct {
+        logic rd_ack;
+        nd_regs__CNP_OUT__external__fields__in_t rd_data;
+    } nd_regs__CNP_OUT__external__in_t;
+
     typedef struct {
         nd_regs__CAPS0__in_t CAPS0;
         nd_regs__CAPS1__in_t CAPS1;
@@ -167,6 +230,13 @@ package nd_regs_pkg;
         nd_regs__RX_OCTETS_HI__in_t RX_OCTETS_HI;
         nd_regs__TX_OCTETS_LO__in_t TX_OCTETS_LO;
         nd_regs__TX_OCTETS_HI__in_t TX_OCTETS_HI;
+        nd_regs__GO_BACKS__external__in_t GO_BACKS;
+        nd_regs__TIMEOUTS__external__in_t TIMEOUTS;
+        nd_regs__RNR_WAITS__external__in_t RNR_WAITS;
+        nd_regs__DUPLICATES__external__in_t DUPLICATES;
+        nd_regs__NAKS_OUT__external__in_t NAKS_OUT;
+        nd_regs__CNP_IN__external__in_t CNP_IN;
+        nd_regs__CNP_OUT__external__in_t CNP_OUT;
     } nd_regs__in_t;
 
     typedef struct {
@@ -224,6 +294,30 @@ package nd_regs_pkg;
     typedef struct {
         nd_regs__IPV4__address__out_t address;
     } nd_regs__IPV4__out_t;
+
+    typedef struct {
+        logic [15:0] value;
+    } nd_regs__TIME_UNIT__clocks__out_t;
+
+    typedef struct {
+        nd_regs__TIME_UNIT__clocks__out_t clocks;
+    } nd_regs__TIME_UNIT__out_t;
+
+    typedef struct {
+        logic [15:0] value;
+    } nd_regs__RNR_UNIT__clocks__out_t;
+
+    typedef struct {
+        nd_regs__RNR_UNIT__clocks__out_t clocks;
+    } nd_regs__RNR_UNIT__out_t;
+
+    typedef struct {
+        logic [23:0] value;
+    } nd_regs__CNP_INTERVAL__clocks__out_t;
+
+    typedef struct {
+        nd_regs__CNP_INTERVAL__clocks__out_t clocks;
+    } nd_regs__CNP_INTERVAL__out_t;
 
     typedef struct {
         logic [31:0] value;
@@ -320,6 +414,41 @@ package nd_regs_pkg;
     } nd_regs__DROP__external__out_t;
 
     typedef struct {
+        logic req;
+        logic req_is_wr;
+    } nd_regs__GO_BACKS__external__out_t;
+
+    typedef struct {
+        logic req;
+        logic req_is_wr;
+    } nd_regs__TIMEOUTS__external__out_t;
+
+    typedef struct {
+        logic req;
+        logic req_is_wr;
+    } nd_regs__RNR_WAITS__external__out_t;
+
+    typedef struct {
+        logic req;
+        logic req_is_wr;
+    } nd_regs__DUPLICATES__external__out_t;
+
+    typedef struct {
+        logic req;
+        logic req_is_wr;
+    } nd_regs__NAKS_OUT__external__out_t;
+
+    typedef struct {
+        logic req;
+        logic req_is_wr;
+    } nd_regs__CNP_IN__external__out_t;
+
+    typedef struct {
+        logic req;
+        logic req_is_wr;
+    } nd_regs__CNP_OUT__external__out_t;
+
+    typedef struct {
         nd_regs__EQ_LOG__out_t EQ_LOG;
         nd_regs__EQ_BASE_LO__out_t EQ_BASE_LO;
         nd_regs__EQ_BASE_HI__out_t EQ_BASE_HI;
@@ -327,6 +456,9 @@ package nd_regs_pkg;
         nd_regs__MAC_LO__out_t MAC_LO;
         nd_regs__MAC_HI__out_t MAC_HI;
         nd_regs__IPV4__out_t IPV4;
+        nd_regs__TIME_UNIT__out_t TIME_UNIT;
+        nd_regs__RNR_UNIT__out_t RNR_UNIT;
+        nd_regs__CNP_INTERVAL__out_t CNP_INTERVAL;
         nd_regs__ipv6_t__out_t IPV6_0;
         nd_regs__ipv6_t__out_t IPV6_1;
         nd_regs__ipv6_t__out_t IPV6_2;
@@ -339,5 +471,12 @@ package nd_regs_pkg;
         nd_regs__DB_CQ__external__out_t DB_CQ;
         nd_regs__DB_ARM__external__out_t DB_ARM;
         nd_regs__DROP__external__out_t DROP;
+        nd_regs__GO_BACKS__external__out_t GO_BACKS;
+        nd_regs__TIMEOUTS__external__out_t TIMEOUTS;
+        nd_regs__RNR_WAITS__external__out_t RNR_WAITS;
+        nd_regs__DUPLICATES__external__out_t DUPLICATES;
+        nd_regs__NAKS_OUT__external__out_t NAKS_OUT;
+        nd_regs__CNP_IN__external__out_t CNP_IN;
+        nd_regs__CNP_OUT__external__out_t CNP_OUT;
     } nd_regs__out_t;
 endpackage

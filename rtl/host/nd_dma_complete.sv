@@ -71,17 +71,23 @@ module nd_dma_complete
   idx_t  answered_q, answered_d;  // events that were answered
   logic  irq_q;
 
+  // The burst that waits for its turn on AW.
+  logic       burst_valid_q, burst_valid_d;
+  addr_t      burst_addr_q, burst_addr_d, part_addr;
+  logic [7:0] burst_len_q, burst_len_d;
+
   // A part's first beat goes with its burst.
   assign is_entry    = cpl.has_entry && !entry_done_q;
   assign is_event    = !is_entry && cpl.has_event;
   assign first       = beat_q == 2'd0;
-  assign burst_valid = cpl_valid && first && beat_room && open_room
+  assign start       = cpl_valid && first && beat_room && open_room && !burst_valid_q
                        && (is_entry || (is_event && fresh_q));
-  assign start       = burst_valid && burst_ready;
   assign push        = first ? start : beat_room;
   assign cpl_ready   = is_entry || is_event ? push && beat_in.last && !(is_entry && cpl.has_event)
                                             : 1'b1;
-  assign burst_len   = is_entry ? 8'(EntryBeats - 1) : 8'(EventBeats - 1);
+  assign burst_valid = burst_valid_q;
+  assign burst_addr  = burst_addr_q;
+  assign burst_len   = burst_len_q;
   assign lap         = index_q >> eq_log;
   assign slot        = index_q & ~(16'hFFFF << eq_log);
 
@@ -92,12 +98,20 @@ module nd_dma_complete
     event_entry.code   = cpl.code;
     event_entry.kind   = cpl.kind;
     part               = is_entry ? cpl.entry : {2{event_entry}};
-    burst_addr         = is_entry ? cpl.addr : event_addr_q;
+    part_addr          = is_entry ? cpl.addr : event_addr_q;
     beat_in.last       = beat_q == (is_entry ? 2'(EntryBeats - 1) : 2'(EventBeats - 1));
     beat_in.is_event   = is_event;
-    beat_in.place      = burst_addr[5:4];
+    beat_in.place      = part_addr[5:4];
     beat_in.data       = KeptWidth'(part >> (10'(beat_q) << $clog2(KeptWidth)));
-    burst_addr[LaneBits-1:0] = '0;
+
+    burst_valid_d = burst_valid_q && !burst_ready;
+    burst_addr_d  = burst_addr_q;
+    burst_len_d   = burst_len_q;
+    if (!burst_valid_q) begin
+      burst_valid_d = start;
+      burst_addr_d  = {part_addr[63:LaneBits], LaneBits'(0)};
+      burst_len_d   = is_entry ? 8'(EntryBeats - 1) : 8'(EventBeats - 1);
+    end
   end
 
   always_comb begin
@@ -112,21 +126,25 @@ module nd_dma_complete
   end
 
   always_ff @(posedge clk) begin
-    entry_done_q <= entry_done_d;
-    beat_q       <= beat_d;
-    index_q      <= index_d;
-    answered_q   <= answered_d;
-    event_addr_q <= eq_base + {44'd0, slot, 4'd0};
-    fresh_q      <= !(is_event && (start || !first));
-    irq_q        <= answered_q != eq_ci;
+    entry_done_q  <= entry_done_d;
+    burst_valid_q <= burst_valid_d;
+    burst_addr_q  <= burst_addr_d;
+    burst_len_q   <= burst_len_d;
+    beat_q        <= beat_d;
+    index_q       <= index_d;
+    answered_q    <= answered_d;
+    event_addr_q  <= eq_base + {44'd0, slot, 4'd0};
+    fresh_q       <= !(is_event && (start || !first));
+    irq_q         <= answered_q != eq_ci;
     if (first) phase_q <= !lap[0];
     if (rst) begin
-      entry_done_q <= 1'b0;
-      beat_q       <= '0;
-      index_q      <= '0;
-      answered_q   <= '0;
-      fresh_q      <= 1'b0;
-      irq_q        <= 1'b0;
+      entry_done_q  <= 1'b0;
+      burst_valid_q <= 1'b0;
+      beat_q        <= '0;
+      index_q       <= '0;
+      answered_q    <= '0;
+      fresh_q       <= 1'b0;
+      irq_q         <= 1'b0;
     end
   end
 
@@ -169,5 +187,8 @@ module nd_dma_complete
 
   assign answered_d = answered_q + 16'(answered && open_event);
   assign irq        = irq_q;
-  assign unused     = ^{beat_count, open_count, open_valid, beat.place, beat.is_event, lap[15:1]};
+  assign unused     = ^{
+    part_addr[LaneBits-1:0], beat_count, open_count, open_valid, beat.place, beat.is_event,
+    lap[15:1]
+  };
 endmodule

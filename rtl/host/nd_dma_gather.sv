@@ -70,6 +70,7 @@ module nd_dma_gather
   logic       take, meta_room, cut_ready, issue;
   logic [7:0] next_len;
   free_t      free_q, free_d;  // beats of the buffer that no burst has reserved
+  free_t      kept, reserved;  // without the next burst, and with it
 
   assign chunk_ready = cut_ready && meta_room;
   assign take        = chunk_valid && chunk_ready;
@@ -124,7 +125,10 @@ module nd_dma_gather
   assign frame_done = low_valid_q && low_ready && low_last_q;
 
   always_comb begin
-    free_d      = free_q + free_t'(use_beat) - (issue ? free_t'(next_len) + free_t'(1) : '0);
+    // Less `next_len` + 1. Both at once, since `issue` comes late.
+    kept        = free_q + free_t'(use_beat);
+    reserved    = free_q + free_t'(use_beat) + ~free_t'(next_len);
+    free_d      = issue ? reserved : kept;
     low_valid_d = low_valid_q;
     low_data_d  = low_data_q;
     low_bytes_d = low_bytes_q;

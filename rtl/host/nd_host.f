@@ -9,6 +9,7 @@ rtl/lib/nd_fifo_commit.sv
 rtl/lib/nd_fifo.sv
 rtl/lib/nd_pack.sv
 rtl/abi/nd_regs.sv
+rtl/host/nd_host_pkg.sv
 rtl/host/nd_dma_burst.sv
 rtl/host/nd_dma_slice.sv
 rtl/host/nd_dma_fetch.sv
@@ -18,6 +19,8 @@ rtl/host/nd_dma_align.sv
 rtl/host/nd_dma_scatter.sv
 rtl/host/nd_dma_complete.sv
 rtl/host/nd_dma_write.sv
+rtl/host/nd_host_axil.sv
+rtl/host/nd_host_tally.sv
 rtl/host/nd_host_counters.sv
 rtl/host/nd_host_regs.sv
 rtl/host/nd_host.sv

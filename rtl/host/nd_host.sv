@@ -103,6 +103,9 @@ module nd_host
   // own addresses
   output port_t                port,
 
+  // clocks of the timers
+  output timing_t              timing,
+
   // doorbells
   output logic                 sq_db_valid,
   input  logic                 sq_db_ready,
@@ -164,6 +167,8 @@ module nd_host
   input  cpl_write_t           cpl,
 
   // counters
+  input  logic                 commit_valid,
+  input  commit_t              commit,
   input  logic                 rx_event,
   input  logic [4:0]           rx_cause,
   input  logic [15:0]          rx_octets,
@@ -188,11 +193,11 @@ module nd_host
     .s_axil_bvalid, .s_axil_bready, .s_axil_bresp,
     .s_axil_arvalid, .s_axil_arready, .s_axil_araddr, .s_axil_arprot,
     .s_axil_rvalid, .s_axil_rready, .s_axil_rdata, .s_axil_rresp,
-    .port, .eq_base, .eq_log, .eq_ci, .irq,
+    .port, .timing, .eq_base, .eq_log, .eq_ci, .irq,
     .sq_db_valid, .sq_db_ready, .sq_db, .rq_db_valid, .rq_db_ready, .rq_db,
     .cq_db_valid, .cq_db_ready, .cq_db,
     .ctx_wr_valid, .ctx_wr_ready, .ctx_wr, .ctx_busy, .qp_query, .qp_query_state,
-    .rx_event, .rx_cause, .rx_octets, .tx_event, .tx_octets
+    .commit_valid, .commit, .rx_event, .rx_cause, .rx_octets, .tx_event, .tx_octets
   );
 
   nd_dma_read #(

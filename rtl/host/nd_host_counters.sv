@@ -1,12 +1,17 @@
-// Counters of frames by drop cause, and of bytes.
+// Counters: frames by drop cause, bytes, and the actions that tell of loss and congestion.
 //
-// An event counts for one clock of `rx_event` or `tx_event`; there may be one in every clock. The drop
-// counters lie in a memory: `read` asks for number `read_index` and holds until `read_done`, the clock
-// in which `read_count` is valid. All counters start at zero after reset.
-module nd_host_counters (
+// `rx_event` and `tx_event` each count for one clock, `commit` when `commit_valid`; there may be one of
+// each in every clock. Frames by cause and actions lie in memories: `drop_read` asks for cause
+// `drop_index`, `action_read` for `action_index`, and holds until `drop_done` or `action_done`, the
+// clock in which the count is valid. All counters start at zero after reset.
+module nd_host_counters
+  import nd_abi_pkg::*, nd_host_pkg::*;
+(
   input  logic        clk,
   input  logic        rst,
 
+  input  logic        commit_valid,
+  input  commit_t     commit,
   input  logic        rx_event,
   input  logic [4:0]  rx_cause,
   input  logic [15:0] rx_octets,
@@ -18,76 +23,96 @@ module nd_host_counters (
   output logic [63:0] rx_total,
   output logic [63:0] tx_total,
 
-  input  logic        read,
-  input  logic [4:0]  read_index,
-  output logic        read_done,
-  output logic [31:0] read_count
+  input  logic        drop_read,
+  input  logic [4:0]  drop_index,
+  output logic        drop_done,
+  output logic [31:0] drop_count,
+
+  input  logic        action_read,
+  input  counted_e    action_index,
+  output logic        action_done,
+  output logic [31:0] action_count
 );
   // Events, registered at the boundary.
   logic        rx_q, tx_q;
   logic [4:0]  cause_q;
   logic [15:0] rx_octets_q, tx_octets_q;
+  logic        acted_q;
+  commit_t     commit_q;
+  // The action, and whether it is one that counts.
+  logic        counts_q, counts_d;
+  counted_e    counted_q, counted_d;
 
   logic [63:0] rx_total_q, tx_total_q;
+  logic        unused;
 
-  // Two steps: the memory is read, then written; an event comes before a reader.
-  logic [31:0] used_q, used_d;    // counters written since reset; others count as zero
-  logic [4:0]  addr;
-  logic        count_q, read_q, read_d;
-  logic [4:0]  addr_q;
-  logic        valid_q;           // the counter was used when it was read
-  // what was written in the clock before: the memory has not given it
-  logic        wrote_q;
-  logic [4:0]  wrote_addr_q;
-  logic [31:0] wrote_count_q;
-  logic [31:0] word, old_count, new_count;
-
-  assign addr       = rx_q ? cause_q : read_index;
-  assign read_d     = read && !rx_q && !read_q;
-  assign new_count  = old_count + 32'd1;
-  assign read_done  = read_q;
-  assign read_count = old_count;
   assign rx_counted = rx_q;
   assign tx_counted = tx_q;
   assign rx_total   = rx_total_q;
   assign tx_total   = tx_total_q;
+  assign unused     = ^{commit_q.qpn, commit_q.index, commit_q.psn, commit_q.token};
 
-  nd_ram #(.T(logic [31:0]), .Depth(32)) u_drops (
-    .clk, .we(count_q), .waddr(addr_q), .wdata(new_count), .raddr(addr), .rdata(word)
+  nd_host_tally #(.Depth(32)) u_drops (
+    .clk, .rst, .count(rx_q), .count_index(cause_q),
+    .read(drop_read), .read_index(drop_index), .read_done(drop_done), .read_count(drop_count)
+  );
+
+  nd_host_tally #(.Depth(8)) u_actions (
+    .clk, .rst, .count(counts_q), .count_index(counted_q),
+    .read(action_read), .read_index(action_index), .read_done(action_done),
+    .read_count(action_count)
   );
 
   always_comb begin
-    used_d = used_q;
-    if (count_q) used_d[addr_q] = 1'b1;
-    old_count = valid_q ? word : '0;
-    if (wrote_q && wrote_addr_q == addr_q) old_count = wrote_count_q;
+    counts_d  = 1'b0;
+    counted_d = CountGoBacks;
+    case (commit_q.kind)
+      CommitTimeout: begin
+        counts_d  = 1'b1;
+        counted_d = CountTimeouts;
+      end
+      CommitRxResponse: begin
+        case (commit_q.cause)
+          RxGoBack:  counted_d = CountGoBacks;
+          RxRnrWait: counted_d = CountRnrWaits;
+          default:   counted_d = CountCnpIn;
+        endcase
+        counts_d = commit_q.cause inside {RxGoBack, RxRnrWait, RxCnp};
+      end
+      CommitRxRequest: begin
+        counted_d = commit_q.cause == RxDuplicate ? CountDuplicates : CountNaksOut;
+        counts_d  = commit_q.cause inside {
+          RxDuplicate, RxNakSequence, RxNakInvalid, RxNakAccess, RxNakOperation, RxRnr
+        };
+      end
+      CommitRespond: begin
+        counts_d  = commit_q.cause == RespondCnp;
+        counted_d = CountCnpOut;
+      end
+      default: ;
+    endcase
+    counts_d &= acted_q;
   end
 
   always_ff @(posedge clk) begin
-    rx_q          <= rx_event;
-    tx_q          <= tx_event;
-    cause_q       <= rx_cause;
-    rx_octets_q   <= rx_octets;
-    tx_octets_q   <= tx_octets;
+    rx_q        <= rx_event;
+    tx_q        <= tx_event;
+    cause_q     <= rx_cause;
+    rx_octets_q <= rx_octets;
+    tx_octets_q <= tx_octets;
+    acted_q     <= commit_valid;
+    commit_q    <= commit;
+    counts_q    <= counts_d;
+    counted_q   <= counted_d;
     if (rx_q) rx_total_q <= rx_total_q + 64'(rx_octets_q);
     if (tx_q) tx_total_q <= tx_total_q + 64'(tx_octets_q);
-    used_q        <= used_d;
-    count_q       <= rx_q;
-    read_q        <= read_d;
-    addr_q        <= addr;
-    valid_q       <= used_q[addr];
-    wrote_q       <= count_q;
-    wrote_addr_q  <= addr_q;
-    wrote_count_q <= new_count;
     if (rst) begin
       rx_q       <= 1'b0;
       tx_q       <= 1'b0;
+      acted_q    <= 1'b0;
+      counts_q   <= 1'b0;
       rx_total_q <= '0;
       tx_total_q <= '0;
-      used_q     <= '0;
-      count_q    <= 1'b0;
-      read_q     <= 1'b0;
-      wrote_q    <= 1'b0;
     end
   end
 endmodule

@@ -1,11 +1,11 @@
 // Registers of the engine: AXI4-Lite slave, doorbells, table window, counters.
 //
-// The register block is generated from rtl/abi/nd_regs.rdl and registers its inputs. A write to a
+// The register block is generated from rtl/abi/nd_regs.rdl; one access at a time is made. A write to a
 // doorbell or to CTX_COMMAND is answered when its queue, or the tables, took it; until then no other
 // access is. Doorbells leave in the order of their writes on each of the three ports. Staged table data
 // hold while `ctx_wr_valid` waits.
 module nd_host_regs
-  import nd_abi_pkg::*, nd_pkg::*;
+  import nd_abi_pkg::*, nd_pkg::*, nd_host_pkg::*;
 #(
   // queue pairs
   parameter int unsigned NumQp = 64,
@@ -44,6 +44,7 @@ module nd_host_regs
   output logic [1:0]  s_axil_rresp,
 
   output port_t       port,
+  output timing_t     timing,
   output addr_t       eq_base,
   output logic [4:0]  eq_log,
   output idx_t        eq_ci,
@@ -66,6 +67,8 @@ module nd_host_regs
   output qp_t         qp_query,
   input  qp_state_e   qp_query_state,
 
+  input  logic        commit_valid,
+  input  commit_t     commit,
   input  logic        rx_event,
   input  logic [4:0]  rx_cause,
   input  logic [15:0] rx_octets,
@@ -90,16 +93,29 @@ module nd_host_regs
   // The window is 4 KiB, the block 1 KiB: what lies above is a place without a register.
   localparam logic [9:0] Nowhere = 10'h3FC;
   logic [9:0] awaddr, araddr;
+  logic       req, req_is_wr, stall_rd, stall_wr, rd_ack, wr_ack, rd_err, wr_err;
+  logic [9:0] addr;
+  logic [31:0] wr_data, wr_biten, rd_data;
   assign awaddr = s_axil_awaddr[11:10] == 2'b00 ? s_axil_awaddr[9:0] : Nowhere;
   assign araddr = s_axil_araddr[11:10] == 2'b00 ? s_axil_araddr[9:0] : Nowhere;
 
-  nd_regs u_regs (
+  nd_host_axil u_axil (
     .clk, .rst,
-    .s_axil_awready, .s_axil_awvalid, .s_axil_awaddr(awaddr), .s_axil_awprot,
+    .s_axil_awready, .s_axil_awvalid, .s_axil_awaddr(awaddr),
     .s_axil_wready, .s_axil_wvalid, .s_axil_wdata, .s_axil_wstrb,
     .s_axil_bready, .s_axil_bvalid, .s_axil_bresp,
-    .s_axil_arready, .s_axil_arvalid, .s_axil_araddr(araddr), .s_axil_arprot,
+    .s_axil_arready, .s_axil_arvalid, .s_axil_araddr(araddr),
     .s_axil_rready, .s_axil_rvalid, .s_axil_rdata, .s_axil_rresp,
+    .req, .req_is_wr, .addr, .wr_data, .wr_biten, .wr_ack, .rd_ack, .rd_data
+  );
+
+  nd_regs u_regs (
+    .clk, .rst,
+    .s_cpuif_req(req), .s_cpuif_req_is_wr(req_is_wr), .s_cpuif_addr(addr),
+    .s_cpuif_wr_data(wr_data), .s_cpuif_wr_biten(wr_biten),
+    .s_cpuif_req_stall_wr(stall_wr), .s_cpuif_req_stall_rd(stall_rd),
+    .s_cpuif_rd_ack(rd_ack), .s_cpuif_rd_err(rd_err), .s_cpuif_rd_data(rd_data),
+    .s_cpuif_wr_ack(wr_ack), .s_cpuif_wr_err(wr_err),
     .hwif_in(regs_in), .hwif_out(regs)
   );
 
@@ -109,6 +125,22 @@ module nd_host_regs
     regs.IPV6_3.address.value, regs.IPV6_2.address.value,
     regs.IPV6_1.address.value, regs.IPV6_0.address.value
   };
+
+  // Static while traffic runs. No time at all counts as one clock.
+  timing_t timing_q, timing_d;
+  assign timing = timing_q;
+
+  always_comb begin
+    timing_d.time_unit    = regs.TIME_UNIT.clocks.value;
+    timing_d.rnr_unit     = regs.RNR_UNIT.clocks.value;
+    timing_d.cnp_interval = regs.CNP_INTERVAL.clocks.value;
+    if (timing_d.time_unit == '0) timing_d.time_unit = 16'd1;
+    if (timing_d.rnr_unit == '0) timing_d.rnr_unit = 16'd1;
+    if (timing_d.cnp_interval == '0) timing_d.cnp_interval = 24'd1;
+  end
+
+  always_ff @(posedge clk) timing_q <= timing_d;
+
   assign eq_base = {regs.EQ_BASE_HI.address.value, regs.EQ_BASE_LO.address.value};
   assign eq_log  = regs.EQ_LOG.log_size.value;
   assign eq_ci   = regs.EQ_CI.index.value;
@@ -125,14 +157,17 @@ module nd_host_regs
     logic stage_write;
     logic drop_read;
     logic drop_write;
+    logic action_read;
   } waiting_t;
   waiting_t   waiting_q, waiting_d, done;
   doorbell_t  doorbell_q, doorbell_d;
   table_e     table_q, table_d;
   logic [3:0] pages_q, pages_d;
   logic [4:0] drop_q, drop_d;
+  counted_e   action_q, action_d;
 
-  logic sq_room, rq_room, cq_room, drop_done;
+  logic sq_room, rq_room, cq_room, drop_done, action_done;
+  logic action;
   assign done = '{
     sq: waiting_q.sq && sq_room,
     rq: waiting_q.rq && rq_room,
@@ -141,7 +176,8 @@ module nd_host_regs
     stage_read: waiting_q.stage_read,
     stage_write: waiting_q.stage_write,
     drop_read: waiting_q.drop_read && drop_done,
-    drop_write: waiting_q.drop_write
+    drop_write: waiting_q.drop_write,
+    action_read: waiting_q.action_read && action_done
   };
 
   always_comb begin
@@ -150,6 +186,7 @@ module nd_host_regs
     table_d    = table_q;
     pages_d    = pages_q;
     drop_d     = drop_q;
+    action_d   = action_q;
     if (regs.DB_SQ.req) begin
       waiting_d.sq = 1'b1;
       doorbell_d   = '{
@@ -192,6 +229,16 @@ module nd_host_regs
       waiting_d.drop_write = regs.DROP.req_is_wr;
       drop_d               = regs.DROP.addr[6:2];
     end
+    action = 1'b1;
+    if (regs.GO_BACKS.req) action_d = CountGoBacks;
+    else if (regs.TIMEOUTS.req) action_d = CountTimeouts;
+    else if (regs.RNR_WAITS.req) action_d = CountRnrWaits;
+    else if (regs.DUPLICATES.req) action_d = CountDuplicates;
+    else if (regs.NAKS_OUT.req) action_d = CountNaksOut;
+    else if (regs.CNP_IN.req) action_d = CountCnpIn;
+    else if (regs.CNP_OUT.req) action_d = CountCnpOut;
+    else action = 1'b0;
+    if (action) waiting_d.action_read = 1'b1;
   end
 
   always_ff @(posedge clk) begin
@@ -200,6 +247,7 @@ module nd_host_regs
     table_q    <= table_d;
     pages_q    <= pages_d;
     drop_q     <= drop_d;
+    action_q   <= action_d;
     if (rst) waiting_q <= '0;
   end
 
@@ -265,13 +313,13 @@ module nd_host_regs
 
   logic        rx_counted, tx_counted;
   logic [63:0] rx_total, tx_total;
-  logic [31:0] drop_count;
+  logic [31:0] drop_count, action_count;
 
   nd_host_counters u_counters (
-    .clk, .rst, .rx_event, .rx_cause, .rx_octets, .tx_event, .tx_octets,
+    .clk, .rst, .commit_valid, .commit, .rx_event, .rx_cause, .rx_octets, .tx_event, .tx_octets,
     .rx_counted, .tx_counted, .rx_total, .tx_total,
-    .read(waiting_q.drop_read), .read_index(drop_q), .read_done(drop_done),
-    .read_count(drop_count)
+    .drop_read(waiting_q.drop_read), .drop_index(drop_q), .drop_done, .drop_count,
+    .action_read(waiting_q.action_read), .action_index(action_q), .action_done, .action_count
   );
 
   // ---- what the block reads ------------------------------------------------------------------
@@ -300,6 +348,20 @@ module nd_host_regs
     regs_in.DROP.rd_ack           = done.drop_read;
     regs_in.DROP.rd_data          = drop_count;
     regs_in.DROP.wr_ack           = done.drop_write;
+    regs_in.GO_BACKS.rd_ack       = done.action_read && action_q == CountGoBacks;
+    regs_in.TIMEOUTS.rd_ack       = done.action_read && action_q == CountTimeouts;
+    regs_in.RNR_WAITS.rd_ack      = done.action_read && action_q == CountRnrWaits;
+    regs_in.DUPLICATES.rd_ack     = done.action_read && action_q == CountDuplicates;
+    regs_in.NAKS_OUT.rd_ack       = done.action_read && action_q == CountNaksOut;
+    regs_in.CNP_IN.rd_ack         = done.action_read && action_q == CountCnpIn;
+    regs_in.CNP_OUT.rd_ack        = done.action_read && action_q == CountCnpOut;
+    regs_in.GO_BACKS.rd_data      = action_count;
+    regs_in.TIMEOUTS.rd_data      = action_count;
+    regs_in.RNR_WAITS.rd_data     = action_count;
+    regs_in.DUPLICATES.rd_data    = action_count;
+    regs_in.NAKS_OUT.rd_data      = action_count;
+    regs_in.CNP_IN.rd_data        = action_count;
+    regs_in.CNP_OUT.rd_data       = action_count;
     regs_in.RX_FRAMES.frames.incr = rx_counted;
     regs_in.TX_FRAMES.frames.incr = tx_counted;
     regs_in.RX_OCTETS_LO.octets.next = rx_total[31:0];
@@ -311,11 +373,19 @@ module nd_host_regs
   // Strobes of external registers are whole writes.
   logic unused;
   assign unused = ^{
-    sq_count, rq_count, cq_count, regs.DB_SQ.req_is_wr, regs.DB_SQ.wr_biten, regs.DB_RQ.req_is_wr,
-    regs.DB_RQ.wr_biten, regs.DB_CQ.req_is_wr, regs.DB_CQ.wr_biten, regs.DB_ARM.req_is_wr,
+    s_axil_awprot, s_axil_arprot, rd_err, wr_err, stall_rd, stall_wr, sq_count, rq_count, cq_count,
+    regs.DB_SQ.req_is_wr, regs.DB_SQ.wr_biten, regs.DB_RQ.req_is_wr, regs.DB_RQ.wr_biten,
+    regs.DB_CQ.req_is_wr, regs.DB_CQ.wr_biten, regs.DB_ARM.req_is_wr,
     regs.DB_ARM.wr_biten, regs.CTX_COMMAND.req_is_wr, regs.CTX_COMMAND.wr_biten,
     regs.CTX_COMMAND.wr_data._reserved_31_8, regs.DROP.addr[1:0], regs.DROP.wr_data,
     regs.DROP.wr_biten,
     regs.CTX_DATA.addr[1:0], regs.CTX_DATA.wr_biten
   };
+
+`ifndef SYNTHESIS
+  // One access at a time: the block never asks to wait.
+  always_ff @(posedge clk) begin
+    if (!rst) a_stall: assert (!req || !(stall_rd || stall_wr));
+  end
+`endif
 endmodule

@@ -25,7 +25,7 @@ module nd_receive_answers
 
   output logic      head_valid,
   output response_t head,
-  output logic      dead,        // one clock later than `head`
+  output logic      dead,        // two clocks later than `head`
   output logic      behind_valid,
   output response_t behind,
   input  logic      pop,
@@ -82,7 +82,7 @@ module nd_receive_answers
   );
   nd_ram #(.T(logic), .Depth(Places)) u_dead (
     .clk, .we(post_valid || found), .waddr(ptr_t'(post_valid ? wr_q : scan_q)), .wdata(!post_valid),
-    .raddr(ptr_t'(rd_d)), .rdata(dead)
+    .raddr(ptr_t'(rd_q)), .rdata(dead)
   );
 
   always_comb begin

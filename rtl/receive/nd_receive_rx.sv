@@ -328,11 +328,24 @@ module nd_receive_rx
   end
 
 `ifndef SYNTHESIS
+  psn_t una;
+  assign una = requester_q.live ? requester_q.una : cfg_q.sq_psn;
+
   always_ff @(posedge clk) begin
     if (!rst) begin
       a_grant: assert (!commit_gnt || commit_req);
       a_frame: assert (state_q == Idle || frame_valid);
       a_place: assert (!commit_gnt || !effect_q.reserve || !full);
+      a_says:  assert (!effect_q.requester_we || effect_q.rec.kind == CommitRxResponse);
+      a_ack:   assert (!effect_q.ack_valid || effect_q.ack.psn == effect_q.requester.una);
+      if (commit_gnt && effect_q.requester_we) begin
+        // acknowledged is only what was sent, and no read that is not open ends
+        a_una:   assert (psn_t'(effect_q.requester.una - una) <= psn_t'(top_q - una));
+        a_reads: assert (8'(started_q - effect_q.requester.reads) <= 8'(MaxRead));
+        a_count: assert (effect_q.requester.failed ||
+                         effect_q.requester.go_backs <= cfg_q.retry_cnt ||
+                         effect_q.requester.go_backs == requester_q.go_backs);
+      end
     end
   end
 `endif

@@ -151,7 +151,7 @@ module nd_receive_walk
           if (chunk_valid) chunks_d = chunks_q + 6'd1;
           if (fault) failed_d = check_q;
           if (tr_rsp.last) begin
-            if (fault || check_q == WalkInvalidate) state_d = Done;
+            if (fault || check_q == WalkInvalidate || (left_q == '0 && !invalidate)) state_d = Done;
             else state_d = Select;
           end
         end

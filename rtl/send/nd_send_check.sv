@@ -1,8 +1,9 @@
 // From a job to the packet that it leads to: checks of a request's first packet, what it has to
 // wait for, segmentation, opcode and PSNs. Two clocks: `job` is looked at when it is taken
-// (`take`), and as `taken` in the next clock; `plan` is there in the one after that. What has to
-// wait waits before its entry is judged; a request of which something was sent waits for nothing.
-// A read that is sent again asks for the rest from the first byte that is missing.
+// (`take`), and as `taken` in the next clock, in which `need` is there; `plan` is there in the one
+// after that. What has to wait waits before its entry is judged; a request of which something was
+// sent waits for nothing. A read that is sent again asks for the rest from the first byte that is
+// missing.
 module nd_send_check
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -17,6 +18,8 @@ module nd_send_check
   input  logic  take,
   input  job_t  job,
   input  job_t  taken,
+  // bytes to walk over: payload, or the sink of a read from here on
+  output logic [31:0] need,
   output plan_t plan
 );
   // What the first clock leaves to the second one.
@@ -46,6 +49,12 @@ module nd_send_check
   logic        length_fault;
 
   assign plan = plan_q;
+
+  always_comb begin
+    need = s_q.is_read ? s_q.remaining : 32'(plan_d.len);
+    if (taken.wqe.inline_data) need = '0;
+  end
+
 
   always_comb begin
     unique case (job.cfg.sq_stride)
@@ -89,11 +98,9 @@ module nd_send_check
     plan_d.wide       = after[23:WideLog] != '0;
     plan_d.psn        = s_q.psn;
     plan_d.last_psn   = s_q.psn + after;
-    plan_d.len        = plan_d.last ? len_t'(s_q.remaining) : mtu_bytes(taken.cfg.mtu);
-    plan_d.need       = s_q.is_read ? s_q.remaining : 32'(plan_d.len);
+    plan_d.len        = after == '0 ? len_t'(s_q.remaining) : mtu_bytes(taken.cfg.mtu);
     if (s_q.is_read) plan_d.len = '0;
     plan_d.has_inline = taken.wqe.inline_data && s_q.remaining != '0;
-    if (taken.wqe.inline_data) plan_d.need = '0;
     plan_d.chunk.addr = taken.cfg.sq_base + (s_q.place | addr_t'(32));
     plan_d.chunk.len  = plan_d.len;
     plan_d.opcode     = packet_opcode(taken.wqe.opcode, first, plan_d.last);

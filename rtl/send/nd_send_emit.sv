@@ -76,8 +76,8 @@ module nd_send_emit
 
   typedef enum logic [2:0] {
     Idle,
-    Check,  // the plan is being made
-    Start,  // the plan is there
+    Check,  // the plan is being made; the look-up of its bytes begins
+    Plan,   // the plan is there: does it hold?
     Walk    // bytes are looked up; then the grant
   } state_e;
 
@@ -96,7 +96,7 @@ module nd_send_emit
   fault_e      walk_fault, fault;
   logic [7:0]  walk_chunks, chunks_q, chunks_d;
   logic [3:0]  next_element;
-  logic [31:0] next_offset;
+  logic [31:0] next_offset, need;
   logic [3:0][127:0] sges;
 
   assign emit_busy = state_q != Idle;
@@ -105,15 +105,15 @@ module nd_send_emit
   assign job_ready = state_q == Idle;
   assign take      = job_valid && job_ready;
   assign stale     = stale_q || epoch != job_q.epoch || (clear_valid && clear_qp == job_q.qp);
-  assign abort     = stale;
+  assign abort     = stale || (state_q == Plan && (plan.blocked || plan.fault != FaultNone));
 
   nd_send_check #(.MaxRead(MaxRead), .Outstanding(Outstanding)) u_check (
-    .clk, .take, .job, .taken(job_q), .plan
+    .clk, .take, .job, .taken(job_q), .need, .plan
   );
 
   nd_send_walk u_walk (
     .clk, .rst, .start, .abort, .check_only(plan.is_read),
-    .use_kind(plan.is_read ? UseLocalWrite : UseLocalRead), .need(plan.need),
+    .use_kind(plan.is_read ? UseLocalWrite : UseLocalRead), .need,
     .element(job_q.progress.element), .offset(job_q.progress.offset), .num_sge(job_q.wqe.num_sge),
     .pd(job_q.cfg.pd), .wqe(job_q.wqe), .more_unit, .more,
     .tr_req_valid, .tr_req_ready, .tr_req, .tr_rsp_valid, .tr_rsp_ready, .tr_rsp,
@@ -145,15 +145,18 @@ module nd_send_emit
         chunks_d = '0;
         if (take) state_d = Check;
       end
-      Check: state_d = stale ? Idle : Start;
-      Start: begin
+      Check: begin
+        start   = !stale;
+        state_d = stale ? Idle : Plan;
+      end
+      // A packet that was sent before waits for nothing, so that none that has to wait is parked
+      // after it was passed.
+      Plan: begin
         failing_d = plan.fault != FaultNone;
         next_d    = (plan.is_read ? plan.last_psn : plan.psn) + 24'd1;
         level_d   = !plan.behind || next_d == job_q.top.psn;
         if (stale) begin
           state_d = Idle;
-        end else if (pause_q) begin
-          state_d = Start;
         end else if (plan.blocked) begin
           park_valid = 1'b1;
           state_d    = Idle;
@@ -162,7 +165,6 @@ module nd_send_emit
         end else if (!plan.has_inline || push_ready) begin
           inline_push = plan.has_inline;
           chunks_d    = 8'(plan.has_inline);
-          start       = 1'b1;
           state_d     = Walk;
         end
       end
@@ -284,6 +286,7 @@ module nd_send_emit
       a_len:  assert (!emit || plan.is_read || job_q.wqe.inline_data || walk_chunks != '0
                       || plan.len == '0);
       a_fresh: assert (!emit || !plan.fresh || !(plan.behind || job_q.progress.started));
+      a_wait:  assert (!park_valid || !plan.behind);
       a_top:   assert (!emit || !plan.behind || packet.progress.psn == job_q.top.psn
                        || psn_older(packet.progress.psn, job_q.top.psn));
     end

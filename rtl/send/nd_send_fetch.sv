@@ -118,7 +118,8 @@ module nd_send_fetch
   assign rsp_done_row = row_of(fetch_rsp_valid && fetch_rsp.last, qp_t'(rsp_row));
   assign emptied_row  = row_of(emptied_valid, emptied_qp);
   assign drop_row     = row_of(drop_valid, drop_qp);
-  assign issue        = state_q == Compute && producer_q != next_q && !gone_q && !mine && !crowded_q;
+  assign issue        = state_q == Compute && producer_q != next_q && !gone_q && !mine
+                        && !crowded_q;
   assign drop_ready   = !issue;
 
   always_comb begin
@@ -190,8 +191,7 @@ module nd_send_fetch
   // Cleared when nothing of the queue pair is under way.
   assign clear      = clear_valid && clear_seen_q && !cleared_q && !issue
                       && !(mine && state_q != Pick)
-                      && used_q[row_t'(clear_qp)] == full_q[row_t'(clear_qp)]
-                      && late_q[row_t'(clear_qp)] == '0 && !drop_valid;
+                      && used_q[row_t'(clear_qp)] == full_q[row_t'(clear_qp)] && !drop_valid;
   assign cleared_d  = clear_valid && (cleared_q || clear);
   assign clear_done = cleared_q;
 

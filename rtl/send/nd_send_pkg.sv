@@ -83,7 +83,6 @@ package nd_send_pkg;
     psn_t        psn;
     psn_t        last_psn;
     len_t        len;       // payload
-    logic [31:0] need;      // bytes to walk over: payload, or the sink of a read from here on
     logic        has_inline;
     chunk_t      chunk;     // of inline data
     logic [7:0]  opcode;

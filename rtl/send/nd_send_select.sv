@@ -143,8 +143,7 @@ module nd_send_select
     unique case (state_q)
       Pick: begin
         row_d   = turn_row;
-        stale_d = (halt_valid && back_qp == qp_t'(turn_row))
-                  || (accept_valid && accept_qp == qp_t'(turn_row) && behind[turn_row]);
+        stale_d = 1'b0;
         pause_d = 1'b0;
         epoch_d = last_epoch_q;  // that of the clock in which it was eligible
         if (turn_valid) state_d = Address;

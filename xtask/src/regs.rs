@@ -93,7 +93,7 @@ fn generate(source: &Path, fresh: &Path) -> Result {
         &[
             "regblock",
             "--cpuif",
-            "axi4-lite-flat",
+            "passthrough",
             "--default-reset",
             "rst",
         ],

@@ -15,9 +15,9 @@ pub(crate) const INTERRUPT: u32 = regs::Interrupt::OFFSET;
 pub(crate) const MAC_LO: u32 = regs::MacLo::OFFSET;
 pub(crate) const MAC_HI: u32 = regs::MacHi::OFFSET;
 pub(crate) const IPV4: u32 = regs::Ipv4::OFFSET;
-pub(crate) const TIME_UNIT: u32 = 0x034;
-pub(crate) const RNR_UNIT: u32 = 0x038;
-pub(crate) const CNP_INTERVAL: u32 = 0x03C;
+pub(crate) const TIME_UNIT: u32 = regs::TimeUnit::OFFSET;
+pub(crate) const RNR_UNIT: u32 = regs::RnrUnit::OFFSET;
+pub(crate) const CNP_INTERVAL: u32 = regs::CnpInterval::OFFSET;
 pub(crate) const IPV6: u32 = regs::Ipv60::OFFSET;
 pub(crate) const IPV6_LAST: u32 = regs::Ipv63::OFFSET;
 pub(crate) const CTX_INDEX: u32 = regs::CtxIndex::OFFSET;
@@ -38,20 +38,20 @@ pub(crate) const RX_OCTETS: u32 = regs::RxOctetsLo::OFFSET;
 pub(crate) const RX_OCTETS_HI: u32 = regs::RxOctetsHi::OFFSET;
 pub(crate) const TX_OCTETS: u32 = regs::TxOctetsLo::OFFSET;
 pub(crate) const TX_OCTETS_HI: u32 = regs::TxOctetsHi::OFFSET;
-pub(crate) const GO_BACKS: u32 = 0x298;
-pub(crate) const TIMEOUTS: u32 = 0x29C;
-pub(crate) const RNR_WAITS: u32 = 0x2A0;
-pub(crate) const DUPLICATES: u32 = 0x2A4;
-pub(crate) const NAKS_OUT: u32 = 0x2A8;
-pub(crate) const CNP_IN: u32 = 0x2AC;
-pub(crate) const CNP_OUT: u32 = 0x2B0;
+pub(crate) const GO_BACKS: u32 = regs::GoBacks::OFFSET;
+pub(crate) const TIMEOUTS: u32 = regs::Timeouts::OFFSET;
+pub(crate) const RNR_WAITS: u32 = regs::RnrWaits::OFFSET;
+pub(crate) const DUPLICATES: u32 = regs::Duplicates::OFFSET;
+pub(crate) const NAKS_OUT: u32 = regs::NaksOut::OFFSET;
+pub(crate) const CNP_IN: u32 = regs::CnpIn::OFFSET;
+pub(crate) const CNP_OUT: u32 = regs::CnpOut::OFFSET;
 
 /// Clocks of 4.096 µs at 62.5 MHz: TIME_UNIT after reset.
-pub(crate) const TIME_UNIT_RESET: u16 = 256;
+pub(crate) const TIME_UNIT_RESET: u16 = regs::TimeUnit::RESET.0 as u16;
 /// Clocks of 10 µs at 62.5 MHz: RNR_UNIT after reset.
-pub(crate) const RNR_UNIT_RESET: u16 = 625;
+pub(crate) const RNR_UNIT_RESET: u16 = regs::RnrUnit::RESET.0 as u16;
 /// Clocks of 50 µs at 62.5 MHz: CNP_INTERVAL after reset.
-pub(crate) const CNP_INTERVAL_RESET: u32 = 3125;
+pub(crate) const CNP_INTERVAL_RESET: u32 = regs::CnpInterval::RESET.0;
 
 /// Value of ID.
 pub(crate) const ID_VALUE: u32 = regs::Id::RESET.0;

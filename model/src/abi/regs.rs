@@ -438,6 +438,93 @@ impl Default for Ipv4 {
     }
 }
 
+/// Clocks of 4.096 microseconds, the unit of acknowledgement timeouts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TimeUnit(pub u32);
+
+impl TimeUnit {
+    /// The offset in the register window, in bytes; of an array, of its first.
+    pub const OFFSET: u32 = 0x34;
+
+    /// The value after reset.
+    pub const RESET: Self = Self(0x100);
+
+    /// Clocks; 0 counts as 1. After reset those of 62.5 MHz.
+    pub const fn clocks(self) -> u32 {
+        ((self.0 >> 0) & 0xffff) as u32
+    }
+
+    /// The register with another `clocks`; bits beyond the field are dropped.
+    #[must_use]
+    pub const fn with_clocks(self, value: u32) -> Self {
+        Self(self.0 & !(0xffff << 0) | (value as u32 & 0xffff) << 0)
+    }
+}
+
+impl Default for TimeUnit {
+    fn default() -> Self {
+        Self::RESET
+    }
+}
+
+/// Clocks of 10 microseconds, the unit of RNR timers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RnrUnit(pub u32);
+
+impl RnrUnit {
+    /// The offset in the register window, in bytes; of an array, of its first.
+    pub const OFFSET: u32 = 0x38;
+
+    /// The value after reset.
+    pub const RESET: Self = Self(0x271);
+
+    /// Clocks; 0 counts as 1. After reset those of 62.5 MHz.
+    pub const fn clocks(self) -> u32 {
+        ((self.0 >> 0) & 0xffff) as u32
+    }
+
+    /// The register with another `clocks`; bits beyond the field are dropped.
+    #[must_use]
+    pub const fn with_clocks(self, value: u32) -> Self {
+        Self(self.0 & !(0xffff << 0) | (value as u32 & 0xffff) << 0)
+    }
+}
+
+impl Default for RnrUnit {
+    fn default() -> Self {
+        Self::RESET
+    }
+}
+
+/// Least time between two CNPs of a queue pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CnpInterval(pub u32);
+
+impl CnpInterval {
+    /// The offset in the register window, in bytes; of an array, of its first.
+    pub const OFFSET: u32 = 0x3c;
+
+    /// The value after reset.
+    pub const RESET: Self = Self(0xc35);
+
+    /// Clocks; 0 counts as 1. After reset 50 microseconds at 62.5 MHz.
+    pub const fn clocks(self) -> u32 {
+        ((self.0 >> 0) & 0xffffff) as u32
+    }
+
+    /// The register with another `clocks`; bits beyond the field are dropped.
+    #[must_use]
+    pub const fn with_clocks(self, value: u32) -> Self {
+        Self(self.0 & !(0xffffff << 0) | (value as u32 & 0xffffff) << 0)
+    }
+}
+
+impl Default for CnpInterval {
+    fn default() -> Self {
+        Self::RESET
+    }
+}
+
 /// Own IPv6 address, four octets in each register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ipv60(pub u32);
@@ -1112,6 +1199,209 @@ impl Default for TxOctetsHi {
     }
 }
 
+/// Actions `RxGoBack`: a response told of a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GoBacks(pub u32);
+
+impl GoBacks {
+    /// The offset in the register window, in bytes; of an array, of its first.
+    pub const OFFSET: u32 = 0x298;
+
+    /// The value after reset.
+    pub const RESET: Self = Self(0x0);
+
+    /// Actions.
+    pub const fn count(self) -> u32 {
+        ((self.0 >> 0) & 0xffffffff) as u32
+    }
+
+    /// The register with another `count`; bits beyond the field are dropped.
+    #[must_use]
+    pub const fn with_count(self, value: u32) -> Self {
+        Self(self.0 & !(0xffffffff << 0) | (value as u32 & 0xffffffff) << 0)
+    }
+}
+
+impl Default for GoBacks {
+    fn default() -> Self {
+        Self::RESET
+    }
+}
+
+/// Actions `Timeout`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Timeouts(pub u32);
+
+impl Timeouts {
+    /// The offset in the register window, in bytes; of an array, of its first.
+    pub const OFFSET: u32 = 0x29c;
+
+    /// The value after reset.
+    pub const RESET: Self = Self(0x0);
+
+    /// Actions.
+    pub const fn count(self) -> u32 {
+        ((self.0 >> 0) & 0xffffffff) as u32
+    }
+
+    /// The register with another `count`; bits beyond the field are dropped.
+    #[must_use]
+    pub const fn with_count(self, value: u32) -> Self {
+        Self(self.0 & !(0xffffffff << 0) | (value as u32 & 0xffffffff) << 0)
+    }
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self::RESET
+    }
+}
+
+/// Actions `RxRnrWait`: the peer was not ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RnrWaits(pub u32);
+
+impl RnrWaits {
+    /// The offset in the register window, in bytes; of an array, of its first.
+    pub const OFFSET: u32 = 0x2a0;
+
+    /// The value after reset.
+    pub const RESET: Self = Self(0x0);
+
+    /// Actions.
+    pub const fn count(self) -> u32 {
+        ((self.0 >> 0) & 0xffffffff) as u32
+    }
+
+    /// The register with another `count`; bits beyond the field are dropped.
+    #[must_use]
+    pub const fn with_count(self, value: u32) -> Self {
+        Self(self.0 & !(0xffffffff << 0) | (value as u32 & 0xffffffff) << 0)
+    }
+}
+
+impl Default for RnrWaits {
+    fn default() -> Self {
+        Self::RESET
+    }
+}
+
+/// Actions `RxDuplicate`: requests that came again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Duplicates(pub u32);
+
+impl Duplicates {
+    /// The offset in the register window, in bytes; of an array, of its first.
+    pub const OFFSET: u32 = 0x2a4;
+
+    /// The value after reset.
+    pub const RESET: Self = Self(0x0);
+
+    /// Actions.
+    pub const fn count(self) -> u32 {
+        ((self.0 >> 0) & 0xffffffff) as u32
+    }
+
+    /// The register with another `count`; bits beyond the field are dropped.
+    #[must_use]
+    pub const fn with_count(self, value: u32) -> Self {
+        Self(self.0 & !(0xffffffff << 0) | (value as u32 & 0xffffffff) << 0)
+    }
+}
+
+impl Default for Duplicates {
+    fn default() -> Self {
+        Self::RESET
+    }
+}
+
+/// Requests answered with a NAK, RNR NAKs too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NaksOut(pub u32);
+
+impl NaksOut {
+    /// The offset in the register window, in bytes; of an array, of its first.
+    pub const OFFSET: u32 = 0x2a8;
+
+    /// The value after reset.
+    pub const RESET: Self = Self(0x0);
+
+    /// Actions.
+    pub const fn count(self) -> u32 {
+        ((self.0 >> 0) & 0xffffffff) as u32
+    }
+
+    /// The register with another `count`; bits beyond the field are dropped.
+    #[must_use]
+    pub const fn with_count(self, value: u32) -> Self {
+        Self(self.0 & !(0xffffffff << 0) | (value as u32 & 0xffffffff) << 0)
+    }
+}
+
+impl Default for NaksOut {
+    fn default() -> Self {
+        Self::RESET
+    }
+}
+
+/// Congestion notifications taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CnpIn(pub u32);
+
+impl CnpIn {
+    /// The offset in the register window, in bytes; of an array, of its first.
+    pub const OFFSET: u32 = 0x2ac;
+
+    /// The value after reset.
+    pub const RESET: Self = Self(0x0);
+
+    /// Actions.
+    pub const fn count(self) -> u32 {
+        ((self.0 >> 0) & 0xffffffff) as u32
+    }
+
+    /// The register with another `count`; bits beyond the field are dropped.
+    #[must_use]
+    pub const fn with_count(self, value: u32) -> Self {
+        Self(self.0 & !(0xffffffff << 0) | (value as u32 & 0xffffffff) << 0)
+    }
+}
+
+impl Default for CnpIn {
+    fn default() -> Self {
+        Self::RESET
+    }
+}
+
+/// Congestion notifications sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CnpOut(pub u32);
+
+impl CnpOut {
+    /// The offset in the register window, in bytes; of an array, of its first.
+    pub const OFFSET: u32 = 0x2b0;
+
+    /// The value after reset.
+    pub const RESET: Self = Self(0x0);
+
+    /// Actions.
+    pub const fn count(self) -> u32 {
+        ((self.0 >> 0) & 0xffffffff) as u32
+    }
+
+    /// The register with another `count`; bits beyond the field are dropped.
+    #[must_use]
+    pub const fn with_count(self, value: u32) -> Self {
+        Self(self.0 & !(0xffffffff << 0) | (value as u32 & 0xffffffff) << 0)
+    }
+}
+
+impl Default for CnpOut {
+    fn default() -> Self {
+        Self::RESET
+    }
+}
+
 /// Every register, by offset.
 pub const REGISTERS: &[Register] = &[
     Register {
@@ -1295,6 +1585,45 @@ pub const REGISTERS: &[Register] = &[
             name: "address",
             lsb: 0,
             width: 32,
+            access: Access::ReadWrite,
+        }],
+    },
+    Register {
+        name: "TIME_UNIT",
+        offset: 0x34,
+        arrays: &[],
+        reset: 0x100,
+        access: Access::ReadWrite,
+        fields: &[Field {
+            name: "clocks",
+            lsb: 0,
+            width: 16,
+            access: Access::ReadWrite,
+        }],
+    },
+    Register {
+        name: "RNR_UNIT",
+        offset: 0x38,
+        arrays: &[],
+        reset: 0x271,
+        access: Access::ReadWrite,
+        fields: &[Field {
+            name: "clocks",
+            lsb: 0,
+            width: 16,
+            access: Access::ReadWrite,
+        }],
+    },
+    Register {
+        name: "CNP_INTERVAL",
+        offset: 0x3c,
+        arrays: &[],
+        reset: 0xc35,
+        access: Access::ReadWrite,
+        fields: &[Field {
+            name: "clocks",
+            lsb: 0,
+            width: 24,
             access: Access::ReadWrite,
         }],
     },
@@ -1599,6 +1928,97 @@ pub const REGISTERS: &[Register] = &[
         access: Access::ReadOnly,
         fields: &[Field {
             name: "octets",
+            lsb: 0,
+            width: 32,
+            access: Access::ReadOnly,
+        }],
+    },
+    Register {
+        name: "GO_BACKS",
+        offset: 0x298,
+        arrays: &[],
+        reset: 0x0,
+        access: Access::ReadOnly,
+        fields: &[Field {
+            name: "count",
+            lsb: 0,
+            width: 32,
+            access: Access::ReadOnly,
+        }],
+    },
+    Register {
+        name: "TIMEOUTS",
+        offset: 0x29c,
+        arrays: &[],
+        reset: 0x0,
+        access: Access::ReadOnly,
+        fields: &[Field {
+            name: "count",
+            lsb: 0,
+            width: 32,
+            access: Access::ReadOnly,
+        }],
+    },
+    Register {
+        name: "RNR_WAITS",
+        offset: 0x2a0,
+        arrays: &[],
+        reset: 0x0,
+        access: Access::ReadOnly,
+        fields: &[Field {
+            name: "count",
+            lsb: 0,
+            width: 32,
+            access: Access::ReadOnly,
+        }],
+    },
+    Register {
+        name: "DUPLICATES",
+        offset: 0x2a4,
+        arrays: &[],
+        reset: 0x0,
+        access: Access::ReadOnly,
+        fields: &[Field {
+            name: "count",
+            lsb: 0,
+            width: 32,
+            access: Access::ReadOnly,
+        }],
+    },
+    Register {
+        name: "NAKS_OUT",
+        offset: 0x2a8,
+        arrays: &[],
+        reset: 0x0,
+        access: Access::ReadOnly,
+        fields: &[Field {
+            name: "count",
+            lsb: 0,
+            width: 32,
+            access: Access::ReadOnly,
+        }],
+    },
+    Register {
+        name: "CNP_IN",
+        offset: 0x2ac,
+        arrays: &[],
+        reset: 0x0,
+        access: Access::ReadOnly,
+        fields: &[Field {
+            name: "count",
+            lsb: 0,
+            width: 32,
+            access: Access::ReadOnly,
+        }],
+    },
+    Register {
+        name: "CNP_OUT",
+        offset: 0x2b0,
+        arrays: &[],
+        reset: 0x0,
+        access: Access::ReadOnly,
+        fields: &[Field {
+            name: "count",
             lsb: 0,
             width: 32,
             access: Access::ReadOnly,
