@@ -134,6 +134,33 @@ impl RtlTarget {
         &self.memory
     }
 
+    /// Whether the network takes nothing that the engine sends.
+    pub fn pause(&mut self, paused: bool) {
+        self.sink.pause(paused);
+    }
+
+    /// Whether a timer runs in the engine, as far as its checker knows; without checker `false`.
+    ///
+    /// # Errors
+    /// A divergence that was found meanwhile.
+    pub fn timer_runs(&mut self) -> Result<bool, HalError> {
+        let (cycle, stalled) = (self.cycle, self.sink.stalled());
+        if self.is_active() {
+            return Ok(false);
+        }
+        let Some(lockstep) = &mut self.lockstep else {
+            return Ok(false);
+        };
+        match lockstep.ask(cycle, stalled) {
+            Some(standing) => Ok(standing.busy),
+            None => self.poll().map(|()| false),
+        }
+    }
+
+    fn is_active(&self) -> bool {
+        self.cycle - self.active < IDLE_CLOCKS
+    }
+
     fn step(&mut self, next: &PortsIn) -> Result<(), HalError> {
         if let Some(kept) = &mut self.kept {
             kept.push(*next);
@@ -234,9 +261,13 @@ impl RtlTarget {
         };
         let bits = u128::from(out.commit_high) << 64 | u128::from(out.commit_low);
         let record = AbiRecord::from_bytes(&COMMIT, &bits.to_le_bytes());
-        let cycle = self.cycle;
+        let (cycle, stalled) = (self.cycle, self.sink.stalled());
         lockstep.push(match Action::from_record(&record) {
-            Ok(action) => Record::Commit { cycle, action },
+            Ok(action) => Record::Commit {
+                cycle,
+                stalled,
+                action,
+            },
             Err(error) => Record::BadCommit {
                 cycle,
                 bits,
@@ -331,7 +362,7 @@ impl Target for RtlTarget {
         for _ in 0..steps {
             self.clock()?;
         }
-        Ok(self.cycle - self.active < IDLE_CLOCKS)
+        Ok(self.is_active())
     }
 
     fn now(&self) -> u64 {
@@ -349,7 +380,7 @@ impl Target for RtlTarget {
         let Some(lockstep) = self.lockstep.take() else {
             return Ok(());
         };
-        match lockstep.finish(self.cycle, self.outputs.irq) {
+        match lockstep.finish(self.cycle, self.sink.stalled(), self.outputs.irq) {
             Ok(summary) => {
                 self.summary = Some(summary);
                 Ok(())

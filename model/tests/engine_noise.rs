@@ -147,7 +147,10 @@ fn frame(noise: &mut Noise) -> Vec<u8> {
         dst: MacAddr::default(),
         ..Eth::default()
     };
-    let ip = Ip::V4(Ipv4::new([0, 0, 0, 1].into(), [0; 4].into()));
+    let ip = Ip::V4(Ipv4 {
+        tos: noise.next() as u8,
+        ..Ipv4::new([0, 0, 0, 1].into(), [0; 4].into())
+    });
     let mut bytes = Frame {
         payload,
         ..Frame::new(eth, ip, 1, bth, ext)
@@ -212,9 +215,20 @@ proptest! {
                     // What is enabled is accepted, with the same inputs.
                     let mut all = Vec::new();
                     engine.enabled(&mut FirstOnly(noise.clone()), &mut all).unwrap();
-                    if let Some(last) = all.last() {
+                    for action in &all {
                         let mut other = engine.clone();
-                        let applied = other.apply(last, &mut FirstOnly(noise.clone()), &mut effects);
+                        let applied = other.apply(action, &mut FirstOnly(noise.clone()), &mut effects);
+                        prop_assert!(applied.is_ok(), "{:?}", applied);
+                    }
+                }
+                7 => {
+                    // Timers end, notifications leave.
+                    let qpn = noise.below(9) as u32;
+                    let timed = [engine.timer_action(qpn), engine.cnp_action(qpn)];
+                    for action in timed.into_iter().flatten() {
+                        let runs = engine.timer(qpn).is_some();
+                        prop_assert!(runs || action.kind == CommitKind::Respond);
+                        let applied = engine.apply(&action, &mut noise, &mut effects);
                         prop_assert!(applied.is_ok(), "{:?}", applied);
                     }
                 }

@@ -186,7 +186,12 @@ impl AnyTarget {
 
     /// Whether the network takes nothing that it sends. No timer counts the time.
     pub fn pause(&mut self, paused: bool) {
-        self.paused = paused;
+        match &mut self.inner {
+            // It makes no frames then: see `advance`.
+            Inner::Model(_) => self.paused = paused,
+            #[cfg(feature = "rtl")]
+            Inner::Rtl(target) => target.pause(paused),
+        }
     }
 
     /// Whether a timer runs: something will happen, although nothing goes on.
@@ -194,7 +199,11 @@ impl AnyTarget {
     /// # Errors
     /// If the target has stopped.
     pub fn timer_runs(&mut self) -> Result<bool, HalError> {
-        Ok(false)
+        match &mut self.inner {
+            Inner::Model(target) => Ok(target.next_deadline().is_some()),
+            #[cfg(feature = "rtl")]
+            Inner::Rtl(target) => target.timer_runs(),
+        }
     }
 
     /// Clocks a bare engine with the inputs that were kept, without a bench. A model has none.
@@ -267,7 +276,14 @@ impl Target for AnyTarget {
         self.get_mut().take_frames()
     }
     fn advance(&mut self, steps: u32) -> Result<bool, HalError> {
+        if self.paused {
+            // A model has no stream that could stall: while it is paused, time stands still for it.
+            return Ok(false);
+        }
         self.get_mut().advance(steps)
+    }
+    fn next_deadline(&self) -> Option<u64> {
+        self.get().next_deadline()
     }
     fn now(&self) -> u64 {
         self.get().now()

@@ -99,6 +99,21 @@ fn every_provider_duty_is_covered() {
 }
 
 #[test]
+fn every_field_bug_has_a_vector_or_a_reason() {
+    let covered: BTreeSet<String> = all()
+        .iter()
+        .flat_map(|file| file.vectors[0].head.covers.clone())
+        .map(|id| id.value().clone())
+        .collect();
+    let wrong: Vec<&str> = plan::field_bugs()
+        .iter()
+        .filter(|bug| covered.contains(&bug.id) == bug.reason.is_some())
+        .map(|bug| bug.id.as_str())
+        .collect();
+    assert!(wrong.is_empty(), "neither, or both: {wrong:?}");
+}
+
+#[test]
 fn every_vector_can_be_explained() {
     for file in all() {
         let text = vector::explain(&file.vectors[0]);

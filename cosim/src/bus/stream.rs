@@ -86,6 +86,8 @@ pub struct FrameSink {
     traffic: Traffic,
     dice: Dice,
     frame: Vec<u8>,
+    paused: bool,
+    stalled: u64,
     watch: Stable<(u64, u8, bool)>,
 }
 
@@ -96,6 +98,8 @@ impl FrameSink {
             traffic,
             dice: Dice::new(seed, 4),
             frame: Vec::new(),
+            paused: false,
+            stalled: 0,
             watch: Stable::new("m_axis"),
         }
     }
@@ -103,6 +107,16 @@ impl FrameSink {
     /// Whether a frame is under way.
     pub fn busy(&self) -> bool {
         !self.frame.is_empty()
+    }
+
+    /// Whether it takes nothing.
+    pub fn pause(&mut self, paused: bool) {
+        self.paused = paused;
+    }
+
+    /// Clocks so far in which a beat was offered and not taken.
+    pub fn stalled(&self) -> u64 {
+        self.stalled
     }
 
     /// One clock: `ready` is driven in it.
@@ -138,7 +152,8 @@ impl FrameSink {
                 events.push(SinkEvent::Frame(std::mem::take(&mut self.frame)));
             }
         }
-        *ready = !self.dice.hit(self.traffic.back_pressure);
+        self.stalled += u64::from(beat.valid && !*ready);
+        *ready = !self.dice.hit(self.traffic.back_pressure) && !self.paused;
         Ok(())
     }
 }
@@ -166,6 +181,27 @@ mod tests {
             assert_eq!(events, [one.clone(), one].concat());
             assert_eq!(source.pending(), 0);
         }
+    }
+
+    #[test]
+    fn a_paused_sink_takes_nothing_and_counts_the_clocks() {
+        let mut sink = FrameSink::new(Traffic::IDEAL, 0);
+        let beat = Beat {
+            valid: true,
+            keep: 0xFF,
+            last: true,
+            ..Beat::default()
+        };
+        let (mut ready, mut events) = (true, Vec::new());
+        sink.pause(true);
+        for cycle in 0..10 {
+            sink.clock(cycle, &beat, &mut ready, &mut events).unwrap();
+        }
+        // What was ready in the first clock was ready before the pause.
+        assert_eq!((sink.stalled(), events.len()), (9, 2));
+        sink.pause(false);
+        sink.clock(10, &beat, &mut ready, &mut events).unwrap();
+        assert!(ready && sink.stalled() == 10);
     }
 
     #[test]

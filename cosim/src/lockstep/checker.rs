@@ -2,18 +2,19 @@
 
 use std::collections::VecDeque;
 
-use crossbeam_channel::{Receiver, Sender};
-use tandem_model::abi::CommitKind;
-use tandem_model::engine::{
-    Action, Config, Effect, Engine, InputError, Inputs, ReadChannel, WriteChannel,
-};
+use tandem_model::abi::{CommitKind, QpState, RespondKind, RxResult, Table};
+use tandem_model::engine::{Action, Config, Effect, Engine, ReadChannel, WriteChannel};
+use tandem_model::wire::Frame;
 
-use super::Record;
 use super::channels::{Channel, Item};
 use super::divergence::{Difference, Divergence, History};
 use super::placement::Placement;
+use super::service::Service;
+use super::timing::{Moment, Timing};
 use super::undone::undone;
-use crate::bus::{BEAT, ReadBurst};
+use super::untimely::Untimely;
+use super::world::{Glance, Recorded, World};
+use super::{Record, Standing};
 
 /// What a run without divergence was made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,10 +39,12 @@ pub struct Checker {
     frame_order: VecDeque<Order>,
     completion_order: VecDeque<Order>,
     placement: Placement,
+    timing: Timing,
+    service: Service,
     history: History,
     effects: Vec<Effect>,
     actions: u64,
-    cycle: u64,
+    now: Moment,
     node: String,
     seed: u64,
 }
@@ -53,32 +56,14 @@ struct Order {
     after: u64,
 }
 
-/// The records that have come, and the reads among them that no action has used yet.
-struct World {
-    inbox: Receiver<Vec<Record>>,
-    recycle: Sender<Vec<Record>>,
-    waiting: VecDeque<Record>,
-    reads: [VecDeque<ReadBurst>; 3],
-    frames_in: VecDeque<Vec<u8>>,
-}
-
 impl Checker {
-    pub fn new(
-        config: Config,
-        node: String,
-        seed: u64,
-        inbox: Receiver<Vec<Record>>,
-        recycle: Sender<Vec<Record>>,
-    ) -> Self {
+    pub fn new(config: Config, node: String, seed: u64, world: World) -> Self {
+        let engine = Engine::new(config);
         Self {
-            engine: Engine::new(config),
-            world: World {
-                inbox,
-                recycle,
-                waiting: VecDeque::new(),
-                reads: Default::default(),
-                frames_in: VecDeque::new(),
-            },
+            service: Service::new(1 << engine.config().log2_qps),
+            timing: Timing::default(),
+            engine,
+            world,
             frames: Channel::new("frames"),
             payload: Channel::new("payload writes"),
             completion: Channel::new("completion writes"),
@@ -88,7 +73,7 @@ impl Checker {
             history: History::default(),
             effects: Vec::new(),
             actions: 0,
-            cycle: 0,
+            now: Moment::default(),
             node,
             seed,
         }
@@ -97,8 +82,13 @@ impl Checker {
     /// Works until the run ends, or to the first divergence.
     pub fn run(&mut self) -> Result<Summary, Box<Divergence>> {
         while let Some(record) = self.world.next() {
-            if let Record::End { cycle, interrupt } = record {
-                self.cycle = cycle;
+            if let Record::End {
+                cycle,
+                stalled,
+                interrupt,
+            } = record
+            {
+                self.pass(cycle, stalled)?;
                 return self.end(interrupt);
             }
             self.take(record)?;
@@ -113,12 +103,21 @@ impl Checker {
                 self.world.frames_in.push_back(frame.clone());
                 self.engine.receive_frame(frame);
             }
-            Record::Commit { cycle, action } => {
-                self.cycle = cycle;
+            Record::Commit {
+                cycle,
+                stalled,
+                action,
+            } => {
+                self.pass(cycle, stalled)?;
                 self.commit(action)?;
             }
+            Record::Ask { cycle, stalled } => {
+                self.pass(cycle, stalled)?;
+                let busy = self.timing.timer_runs();
+                self.world.answer(Standing { busy });
+            }
             Record::BadCommit { cycle, bits, cause } => {
-                self.cycle = cycle;
+                self.now.cycle = cycle;
                 return Err(self.diverge(None, Difference::BadCommit { bits, cause }));
             }
             Record::Read(burst) => self.world.store(burst),
@@ -147,7 +146,7 @@ impl Checker {
     fn commit(&mut self, action: Action) -> Result<(), Box<Divergence>> {
         let number = self.actions;
         self.actions += 1;
-        self.history.push(number, self.cycle, action);
+        self.history.push(number, self.now.cycle, action);
         let frame = self.world.frame_of(&action);
         self.effects.clear();
         let mut inputs = Recorded {
@@ -168,6 +167,8 @@ impl Checker {
         if action.kind == CommitKind::Retire {
             self.placed(order, "the retirement of a read")?;
         }
+        self.time(&action)
+            .map_err(|untimely| self.diverge(Some(number), untimely.into()))?;
         let mut effects = std::mem::take(&mut self.effects);
         for effect in effects.drain(..) {
             let result = match effect {
@@ -196,6 +197,67 @@ impl Checker {
         }
         self.effects = effects;
         Ok(())
+    }
+
+    /// Time passes.
+    fn pass(&mut self, cycle: u64, stalled: u64) -> Result<(), Box<Divergence>> {
+        self.now = Moment { cycle, stalled };
+        let overdue = self.timing.overdue(self.now);
+        overdue.map_err(|untimely| self.diverge(None, untimely.into()))
+    }
+
+    /// Whether an action just applied has come in time.
+    fn time(&mut self, action: &Action) -> Result<(), Untimely> {
+        let (qpn, now, interval) = (action.qpn, self.now, self.engine.cnp_interval());
+        match action.kind {
+            CommitKind::Timeout | CommitKind::RnrResume => self.timing.ended(qpn, now)?,
+            CommitKind::Respond if action.cause == RespondKind::Cnp as u8 => {
+                self.timing.cnp_left(qpn, now, interval)?;
+            }
+            CommitKind::RxResponse if action.cause == RxResult::Cnp as u8 => {
+                self.timing.cnp_came(qpn, now, interval);
+            }
+            CommitKind::SqEmit => {
+                let effects = &self.effects;
+                let payload = || payload(effects);
+                self.timing.sent(qpn, now, interval, payload)?;
+            }
+            CommitKind::Context
+                if action.cause == Table::Qp as u8
+                    && self.engine.qp_state(qpn) == Some(QpState::Init) =>
+            {
+                self.timing.cleared(qpn);
+            }
+            _ => {}
+        }
+        if let Some(change) = self.engine.timer_change() {
+            self.timing.changed(change, now);
+        }
+        match action.kind {
+            CommitKind::SqEmit if self.service.sent(qpn) => self.starved(),
+            CommitKind::SqDoorbell
+            | CommitKind::SqFail
+            | CommitKind::RxResponse
+            | CommitKind::Retire
+            | CommitKind::Timeout
+            | CommitKind::RnrResume => {
+                self.service.touched(qpn);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a queue pair waits for its turn longer than it must.
+    fn starved(&mut self) -> Result<(), Untimely> {
+        let (engine, timing, now) = (&self.engine, &self.timing, self.now);
+        let world = &self.world;
+        self.service.starved(|qpn| {
+            timing.paced_until(qpn) < now.cycle
+                && engine
+                    .may_send(qpn, &mut Glance(world))
+                    .is_ok_and(|may| may)
+        })
     }
 
     fn completion_written(&mut self, address: u64, bytes: Vec<u8>) -> Result<(), Box<Divergence>> {
@@ -288,7 +350,7 @@ impl Checker {
         Box::new(Divergence {
             node: self.node.clone(),
             seed: self.seed,
-            cycle: self.cycle,
+            cycle: self.now.cycle,
             history: self.history.of(action.map(|a| a.action)),
             action,
             difference,
@@ -298,135 +360,11 @@ impl Checker {
     }
 }
 
-impl World {
-    /// The next record, in order.
-    fn next(&mut self) -> Option<Record> {
-        if self.waiting.is_empty() {
-            self.pull()?;
-        }
-        self.waiting.pop_front()
-    }
-
-    /// Waits for one more batch.
-    fn pull(&mut self) -> Option<()> {
-        let mut batch = self.inbox.recv().ok()?;
-        self.waiting.extend(batch.drain(..));
-        // Nobody may be there to take it back; then it is freed.
-        let _ = self.recycle.try_send(batch);
-        Some(())
-    }
-
-    fn store(&mut self, burst: ReadBurst) {
-        if let Some(queue) = self.reads.get_mut(usize::from(burst.id)) {
-            queue.push_back(burst);
-        }
-    }
-
-    /// The frame that an action takes, if it takes one.
-    fn frame_of(&mut self, action: &Action) -> Option<Vec<u8>> {
-        use CommitKind::{RxDrop, RxRequest, RxResponse};
-        match action.kind {
-            RxDrop | RxRequest | RxResponse => self.frames_in.pop_front(),
-            _ => None,
-        }
-    }
-
-    /// Takes the first burst that fits from the channel, waiting for it if need be. Records that come
-    /// meanwhile keep their order, but reads are stored at once.
-    fn burst(
-        &mut self,
-        channel: ReadChannel,
-        fits: impl Fn(&ReadBurst) -> bool,
-    ) -> Option<ReadBurst> {
-        let mut looked = 0;
-        loop {
-            let queue = &mut self.reads[channel as usize];
-            if let Some(at) = queue.iter().position(&fits) {
-                return queue.remove(at);
-            }
-            while looked < self.waiting.len() {
-                match &self.waiting[looked] {
-                    Record::End { .. } => return None,
-                    Record::Read(_) => {
-                        if let Some(Record::Read(burst)) = self.waiting.remove(looked) {
-                            self.store(burst);
-                        }
-                        break;
-                    }
-                    _ => looked += 1,
-                }
-            }
-            let found = self.reads[channel as usize].iter().any(&fits);
-            if !found && looked >= self.waiting.len() {
-                self.pull()?;
-            }
-        }
-    }
-}
-
-/// The model's inputs, out of what the ports showed.
-struct Recorded<'a> {
-    world: &'a mut World,
-    failure: Option<Difference>,
-}
-
-impl Inputs for Recorded<'_> {
-    fn read(
-        &mut self,
-        channel: ReadChannel,
-        address: u64,
-        bytes: &mut [u8],
-    ) -> Result<(), InputError> {
-        let mut first = address & !(BEAT as u64 - 1);
-        let end = (address + bytes.len() as u64).next_multiple_of(BEAT as u64);
-        let mut skip = (address - first) as usize;
-        let mut filled = 0;
-        while first < end {
-            // Fetches are found by address; the gather channel has an order, so its oldest burst must fit.
-            let ordered = matches!(channel, ReadChannel::Gather);
-            let burst = self
-                .world
-                .burst(channel, |burst| ordered || burst.address == first);
-            let fits = |burst: &ReadBurst| {
-                burst.address == first && burst.bytes.len() as u64 <= end - first
-            };
-            let Some(burst) = burst else {
-                return Err(self.fail(channel, address, bytes.len(), None));
-            };
-            if !fits(&burst) {
-                return Err(self.fail(channel, address, bytes.len(), Some(&burst)));
-            }
-            let useful = &burst.bytes[skip.min(burst.bytes.len())..];
-            let n = useful.len().min(bytes.len() - filled);
-            bytes[filled..filled + n].copy_from_slice(&useful[..n]);
-            filled += n;
-            first += burst.bytes.len() as u64;
-            skip = 0;
-        }
-        Ok(())
-    }
-}
-
-impl Recorded<'_> {
-    fn fail(
-        &mut self,
-        channel: ReadChannel,
-        address: u64,
-        length: usize,
-        burst: Option<&ReadBurst>,
-    ) -> InputError {
-        self.failure = Some(Difference::Read {
-            channel,
-            address,
-            length,
-            observed: burst.map(|burst| (burst.address, burst.bytes.len())),
-        });
-        let cause = "the ports showed no such read".to_owned();
-        InputError {
-            channel,
-            address,
-            length,
-            cause,
-        }
-    }
+/// Bytes of payload of the frame among the effects of an action.
+fn payload(effects: &[Effect]) -> usize {
+    let payload = effects.iter().find_map(|effect| match effect {
+        Effect::Frame(bytes) => Frame::parse(bytes).ok().map(|frame| frame.payload.len()),
+        Effect::Write { .. } => None,
+    });
+    payload.unwrap_or(0)
 }

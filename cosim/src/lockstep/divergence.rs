@@ -8,6 +8,7 @@ use tandem_model::engine::{Action, Illegal, ReadChannel, Room};
 use tandem_model::wire;
 
 use super::channels::Item;
+use super::untimely::Untimely;
 use super::{suspect, undone};
 
 /// What differs.
@@ -85,8 +86,16 @@ pub enum Difference {
         /// What is wrong with it.
         cause: String,
     },
+    /// An action at a time at which it must not be, or one that never comes.
+    Untimely(Untimely),
     /// The records ended without an end.
     Unfinished,
+}
+
+impl From<Untimely> for Difference {
+    fn from(untimely: Untimely) -> Self {
+        Self::Untimely(untimely)
+    }
 }
 
 impl Difference {
@@ -133,6 +142,7 @@ impl Difference {
                 .and_then(undone::room_of)
                 .unwrap_or("engine"),
             Self::Interrupt { .. } => "host",
+            Self::Untimely(untimely) => untimely.room(),
             Self::BadCommit { .. } | Self::Unfinished => "engine",
         };
         room.to_owned()
@@ -196,6 +206,7 @@ impl fmt::Display for Difference {
                 write!(f, "the interrupt line is {is}, it should be {not}")
             }
             Self::BadCommit { bits, cause } => write!(f, "commit record {bits:#030x}: {cause}"),
+            Self::Untimely(untimely) => untimely.fmt(f),
             Self::Unfinished => f.write_str("the run stopped without an end"),
         }
     }

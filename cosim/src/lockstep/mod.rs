@@ -9,9 +9,14 @@
 mod channels;
 mod checker;
 mod divergence;
+mod pace;
 mod placement;
+mod service;
 mod suspect;
+mod timing;
 mod undone;
+mod untimely;
+mod world;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use std::thread::JoinHandle;
@@ -19,9 +24,11 @@ use tandem_model::engine::{Action, Config};
 
 pub use checker::Summary;
 pub use divergence::{Difference, Divergence};
+pub use untimely::Untimely;
 
 use crate::bus::ReadBurst;
 use checker::Checker;
+use world::World;
 
 /// Something that happened at the engine's ports.
 #[derive(Clone, Debug)]
@@ -39,6 +46,8 @@ pub enum Record {
     Commit {
         /// Clock.
         cycle: u64,
+        /// In how many clocks so far the transmit stream was stalled.
+        stalled: u64,
         /// The action.
         action: Action,
     },
@@ -71,13 +80,29 @@ pub enum Record {
     FrameStarted,
     /// A whole frame left the engine.
     FrameOut(Vec<u8>),
+    /// The bench asks what still runs; the checker answers with a [`Standing`].
+    Ask {
+        /// Clock.
+        cycle: u64,
+        /// In how many clocks so far the transmit stream was stalled.
+        stalled: u64,
+    },
     /// The run ends; the interrupt line as it is.
     End {
         /// Clock.
         cycle: u64,
+        /// In how many clocks so far the transmit stream was stalled.
+        stalled: u64,
         /// Level of the interrupt line.
         interrupt: bool,
     },
+}
+
+/// How the model stands when everything so far was applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// A timer runs, or an action waits for a read of the engine: something will happen.
+    pub busy: bool,
 }
 
 /// Batches that may wait for the checker.
@@ -88,11 +113,16 @@ const BATCHES: usize = 64;
 pub struct Lockstep {
     batches: Sender<Vec<Record>>,
     recycled: Receiver<Vec<Record>>,
+    standing: Receiver<Standing>,
+    /// The last answer, if nothing was committed since, and its clock.
+    known: Option<(u64, Standing)>,
     verdict: Receiver<Result<Summary, Box<Divergence>>>,
     thread: Option<JoinHandle<()>>,
     batch: Vec<Record>,
 }
 
+/// Clocks after which a timer that runs is looked at again.
+const ASK_AGAIN: u64 = 512;
 /// Records that go to the checker at once.
 const BATCH: usize = 256;
 
@@ -102,9 +132,10 @@ impl Lockstep {
         let (batches, inbox) = bounded::<Vec<Record>>(BATCHES);
         let (recycle, recycled) = bounded(BATCHES);
         let (tell, verdict) = bounded(1);
+        let (answer, standing) = bounded(1);
         let node = node.to_owned();
         let run = move || {
-            let mut checker = Checker::new(config, node, seed, inbox, recycle);
+            let mut checker = Checker::new(config, node, seed, World::new(inbox, recycle, answer));
             let result = checker.run();
             // The bench may have gone; then nobody asks.
             let _ = tell.send(result);
@@ -115,6 +146,8 @@ impl Lockstep {
         Ok(Self {
             batches,
             recycled,
+            standing,
+            known: None,
             verdict,
             thread: Some(thread),
             batch: Vec::with_capacity(BATCH),
@@ -123,6 +156,9 @@ impl Lockstep {
 
     /// Adds a record; a full batch goes to the checker.
     pub fn push(&mut self, record: Record) {
+        if matches!(record, Record::Commit { .. }) {
+            self.known = None;
+        }
         self.batch.push(record);
         if self.batch.len() >= BATCH {
             self.flush();
@@ -142,6 +178,21 @@ impl Lockstep {
         let _ = self.batches.send(std::mem::replace(&mut self.batch, next));
     }
 
+    /// How the model stands, when everything so far was applied; `None` if the checker has ended.
+    ///
+    /// The checker needs the time, too: an overdue timer is found at the next commit, question, or end.
+    pub fn ask(&mut self, cycle: u64, stalled: u64) -> Option<Standing> {
+        // A timer that runs may be overdue.
+        let fresh = |known: &(u64, Standing)| !known.1.busy || cycle < known.0 + ASK_AGAIN;
+        if !self.known.as_ref().is_some_and(fresh) {
+            self.push(Record::Ask { cycle, stalled });
+            self.flush();
+            let standing = self.standing.recv().ok();
+            self.known = standing.map(|standing| (cycle, standing));
+        }
+        self.known.map(|(_, standing)| standing)
+    }
+
     /// The divergence, if the checker has found one by now.
     pub fn poll(&mut self) -> Option<Box<Divergence>> {
         match self.verdict.try_recv() {
@@ -151,8 +202,17 @@ impl Lockstep {
     }
 
     /// Ends the run and waits for the verdict.
-    pub fn finish(mut self, cycle: u64, interrupt: bool) -> Result<Summary, Box<Divergence>> {
-        self.push(Record::End { cycle, interrupt });
+    pub fn finish(
+        mut self,
+        cycle: u64,
+        stalled: u64,
+        interrupt: bool,
+    ) -> Result<Summary, Box<Divergence>> {
+        self.push(Record::End {
+            cycle,
+            stalled,
+            interrupt,
+        });
         self.flush();
         let verdict = self.verdict.recv();
         if let Some(thread) = self.thread.take() {

@@ -4,6 +4,7 @@
 //! is what was put in by hand: each kind of difference, its room, and its message.
 
 mod shadow;
+mod timing;
 
 use shadow::records;
 use tandem_cosim::lockstep::{Difference, Divergence, Lockstep, Record, Summary};
@@ -15,7 +16,7 @@ fn check(records: Vec<Record>) -> Result<Summary, Box<Divergence>> {
     for record in records {
         lockstep.push(record);
     }
-    lockstep.finish(10_000, true)
+    lockstep.finish(10_000, 0, true)
 }
 
 /// The run with one change; `change` returns whether it changed anything.
@@ -217,7 +218,7 @@ fn a_record_of_no_kind_and_a_wrong_interrupt_are_found() {
         lockstep.push(record);
     }
     let low = lockstep
-        .finish(10_000, false)
+        .finish(10_000, 0, false)
         .expect_err("the line is high");
     assert!(
         matches!(low.difference, Difference::Interrupt { observed: false }),

@@ -5,11 +5,15 @@ use std::rc::Rc;
 
 use tandem_cosim::bus::{BEAT, ReadBurst};
 use tandem_cosim::lockstep::Record;
-use tandem_model::engine::{Config, Effect, Engine, InputError, Inputs, ReadChannel, WriteChannel};
+use tandem_model::abi::CommitKind;
+use tandem_model::engine::{
+    Action, Config, Effect, Engine, InputError, Inputs, ReadChannel, WriteChannel,
+};
 use tandem_model::hal::{Hal, HalError};
 use tandem_model::ndk::bench::ConnectParameters;
 use tandem_model::ndk::{
-    AdapterConfig, ArmType, Mdl, MrFlags, MrUse, OpFlags, Provider, QpParameters, Sge,
+    AdapterConfig, ArmType, Cq, LocalToken, Mdl, MrFlags, MrUse, OpFlags, Provider, Qp,
+    QpParameters, RemoteToken, Sge,
 };
 use tandem_model::target::Memory;
 
@@ -20,6 +24,7 @@ struct Shadow {
     records: Vec<Record>,
     frames: Vec<Vec<u8>>,
     cycle: u64,
+    stalled: u64,
 }
 
 impl Default for Shadow {
@@ -30,6 +35,7 @@ impl Default for Shadow {
             records: Vec::new(),
             frames: Vec::new(),
             cycle: 0,
+            stalled: 0,
         }
     }
 }
@@ -82,12 +88,35 @@ impl Shadow {
             self.cycle += 1;
             self.records.push(Record::Commit {
                 cycle: self.cycle,
+                stalled: self.stalled,
                 action,
             });
             self.records.append(&mut seen);
             for effect in effects.drain(..) {
                 self.show(effect);
             }
+        }
+    }
+
+    /// Performs this action.
+    fn commit(&mut self, action: &Action) {
+        let (mut effects, mut seen) = (Vec::new(), Vec::new());
+        let mut inputs = Recording {
+            memory: &mut self.memory,
+            records: &mut seen,
+        };
+        self.engine
+            .apply(action, &mut inputs, &mut effects)
+            .unwrap();
+        self.cycle += 1;
+        self.records.push(Record::Commit {
+            cycle: self.cycle,
+            stalled: self.stalled,
+            action: *action,
+        });
+        self.records.append(&mut seen);
+        for effect in effects.drain(..) {
+            self.show(effect);
         }
     }
 
@@ -163,65 +192,182 @@ impl Hal for Shared {
     }
 }
 
+/// A provider on the shadow, with a queue pair connected to itself and memory.
+pub(crate) struct Bench {
+    shadow: Shared,
+    nic: Provider<Shared>,
+    cq: Cq,
+    /// Queue pairs, each connected to itself.
+    qps: Vec<Qp>,
+    buffer: u64,
+    token: LocalToken,
+    remote: RemoteToken,
+}
+
+const MAC: [u8; 6] = [2, 0, 0, 0, 0, 1];
+
+impl Bench {
+    /// With so many queue pairs, and this code of their timers.
+    pub(crate) fn new(queue_pairs: usize, timeout: u8) -> Self {
+        let shadow = Shared::default();
+        let config = AdapterConfig {
+            mac: MAC,
+            ipv4: Some([10, 0, 0, 1].into()),
+            ..AdapterConfig::default()
+        };
+        let mut nic = Provider::open(shadow.clone(), config).unwrap();
+        let pd = nic.create_pd().unwrap();
+        let cq = nic.create_cq(256, 0).unwrap();
+        let qps: Vec<Qp> = (0..queue_pairs)
+            .map(|_| nic.create_qp(pd, &QpParameters::new(cq, cq)).unwrap())
+            .collect();
+        let buffer = nic.hal_mut().allocate(8192, 4096).unwrap();
+        nic.hal_mut()
+            .write_memory(buffer, &(0..255).collect::<Vec<u8>>())
+            .unwrap();
+        let mr = nic.create_mr(pd, MrUse::Register).unwrap();
+        let mdl = [Mdl::identity(buffer, 8192)];
+        nic.register_mr(mr, &mdl, 8192, MrFlags::ALLOW_REMOTE_WRITE)
+            .unwrap();
+        let token = nic.local_token_from_mr(mr).unwrap();
+        let remote = nic.remote_token_from_mr(mr).unwrap();
+        for qp in &qps {
+            let number = nic.qp_number(*qp).unwrap();
+            let parameters = ConnectParameters {
+                timeout,
+                ..ConnectParameters::to(MAC, [10, 0, 0, 1].into(), number)
+            };
+            nic.bench().connect(*qp, &parameters).unwrap();
+        }
+        Self {
+            shadow,
+            nic,
+            cq,
+            qps,
+            buffer,
+            token,
+            remote,
+        }
+    }
+
+    fn sge(&self, offset: u64, length: u32) -> Sge {
+        Sge {
+            address: self.buffer + offset,
+            length,
+            token: self.token,
+        }
+    }
+
+    /// Posts a write.
+    pub(crate) fn write(&mut self, qp: usize, length: u32) {
+        let sge = self.sge(3, length);
+        let to = self.buffer + 5000;
+        let (qp, remote) = (self.qps[qp], self.remote);
+        self.nic
+            .write(qp, 2, &[sge], to, remote, OpFlags::default())
+            .unwrap();
+    }
+
+    /// Engine number of a queue pair.
+    pub(crate) fn number(&self, qp: usize) -> u32 {
+        self.nic.qp_number(self.qps[qp]).unwrap()
+    }
+
+    /// The engine does what it can; its frames, which nobody has got.
+    pub(crate) fn run(&mut self) -> Vec<Vec<u8>> {
+        let mut shadow = self.shadow.0.borrow_mut();
+        shadow.run();
+        std::mem::take(&mut shadow.frames)
+    }
+
+    /// The engine does what it can, but for sending on some queue pairs; its frames, which nobody has got.
+    pub(crate) fn run_without(&mut self, held: &[u32]) -> Vec<Vec<u8>> {
+        let mut shadow = self.shadow.0.borrow_mut();
+        loop {
+            let mut enabled = Vec::new();
+            let Shadow { engine, memory, .. } = &mut *shadow;
+            engine.enabled(memory, &mut enabled).unwrap();
+            let next = enabled.into_iter().find(|action| match action.kind {
+                CommitKind::Timeout | CommitKind::RnrResume => false,
+                CommitKind::SqEmit => !held.contains(&action.qpn),
+                _ => true,
+            });
+            let Some(action) = next else { break };
+            shadow.commit(&action);
+        }
+        std::mem::take(&mut shadow.frames)
+    }
+
+    /// Sends one packet of a queue pair.
+    pub(crate) fn send_one(&mut self, qpn: u32) {
+        let mut shadow = self.shadow.0.borrow_mut();
+        let mut enabled = Vec::new();
+        let Shadow { engine, memory, .. } = &mut *shadow;
+        engine.enabled(memory, &mut enabled).unwrap();
+        let emit = enabled
+            .iter()
+            .find(|action| action.kind == CommitKind::SqEmit && action.qpn == qpn);
+        shadow.commit(emit.unwrap());
+    }
+
+    /// Takes what has completed.
+    pub(crate) fn poll(&mut self) -> usize {
+        let mut results = vec![Default::default(); 64];
+        self.nic.get_cq_results_ex(self.cq, &mut results).unwrap()
+    }
+
+    /// The engine gets a frame.
+    pub(crate) fn deliver(&mut self, frame: Vec<u8>) {
+        let mut shadow = self.shadow.0.borrow_mut();
+        shadow.records.push(Record::FrameIn(frame.clone()));
+        shadow.engine.receive_frame(frame);
+    }
+
+    /// Clocks pass.
+    pub(crate) fn pass(&mut self, clocks: u64) {
+        self.shadow.0.borrow_mut().cycle += clocks;
+    }
+
+    /// The transmit stream is stalled for so many clocks.
+    pub(crate) fn stall(&mut self, clocks: u64) {
+        let mut shadow = self.shadow.0.borrow_mut();
+        shadow.cycle += clocks;
+        shadow.stalled += clocks;
+    }
+
+    /// The engine does what a clock would make it do: the end of a timer, or a congestion notification.
+    pub(crate) fn commit(&mut self, pick: impl Fn(&Engine) -> Option<Action>) {
+        let mut shadow = self.shadow.0.borrow_mut();
+        let action = pick(&shadow.engine).expect("something to commit");
+        shadow.commit(&action);
+    }
+
+    /// The records, up to the end.
+    pub(crate) fn records(self) -> (Vec<Record>, u64, u64) {
+        drop(self.nic);
+        let shadow = self.shadow.0.take();
+        (shadow.records, shadow.cycle, shadow.stalled)
+    }
+}
+
 /// A queue pair that talks to itself: a write, and a send into an armed queue. The interrupt is left high.
 pub fn records() -> Vec<Record> {
-    let shadow = Shared::default();
-    let mac = [2, 0, 0, 0, 0, 1];
-    let config = AdapterConfig {
-        mac,
-        ipv4: Some([10, 0, 0, 1].into()),
-        ..AdapterConfig::default()
-    };
-    let mut nic = Provider::open(shadow.clone(), config).unwrap();
-    let pd = nic.create_pd().unwrap();
-    let cq = nic.create_cq(16, 0).unwrap();
-    let qp = nic.create_qp(pd, &QpParameters::new(cq, cq)).unwrap();
-    let buffer = nic.hal_mut().allocate(8192, 4096).unwrap();
-    nic.hal_mut()
-        .write_memory(buffer, &(0..255).collect::<Vec<u8>>())
-        .unwrap();
-    let mr = nic.create_mr(pd, MrUse::Register).unwrap();
-    nic.register_mr(
-        mr,
-        &[Mdl::identity(buffer, 8192)],
-        8192,
-        MrFlags::ALLOW_REMOTE_WRITE,
-    )
-    .unwrap();
-    let token = nic.local_token_from_mr(mr).unwrap();
-    let remote = nic.remote_token_from_mr(mr).unwrap();
-    let qpn = nic.qp_number(qp).unwrap();
-    nic.bench()
-        .connect(qp, &ConnectParameters::to(mac, [10, 0, 0, 1].into(), qpn))
-        .unwrap();
-    let sge = |offset, length| Sge {
-        address: buffer + offset,
-        length,
-        token,
-    };
-    nic.arm_cq(cq, ArmType::Any).unwrap();
-    nic.receive(qp, 1, &[sge(4096, 200)]).unwrap();
-    nic.write(
-        qp,
-        2,
-        &[sge(3, 77)],
-        buffer + 5000,
-        remote,
-        OpFlags::default(),
-    )
-    .unwrap();
-    nic.send(qp, 3, &[sge(1, 100)], OpFlags::default()).unwrap();
+    let mut bench = Bench::new(1, 2);
+    let (cq, qp) = (bench.cq, bench.qps[0]);
+    bench.nic.arm_cq(cq, ArmType::Any).unwrap();
+    let sge = bench.sge(4096, 200);
+    bench.nic.receive(qp, 1, &[sge]).unwrap();
+    bench.write(0, 77);
+    let sge = bench.sge(1, 100);
+    bench.nic.send(qp, 3, &[sge], OpFlags::default()).unwrap();
     loop {
-        shadow.0.borrow_mut().run();
-        let frames = std::mem::take(&mut shadow.0.borrow_mut().frames);
+        let frames = bench.run();
         if frames.is_empty() {
             break;
         }
-        let mut shadow = shadow.0.borrow_mut();
         for frame in frames {
-            shadow.records.push(Record::FrameIn(frame.clone()));
-            shadow.engine.receive_frame(frame);
+            bench.deliver(frame);
         }
     }
-    shadow.0.take().records
+    bench.records().0
 }

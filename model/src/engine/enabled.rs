@@ -2,7 +2,7 @@
 
 use super::expect::respond;
 use super::{Action, Engine, InputError, Inputs};
-use crate::abi::{DropCause, RespondKind};
+use crate::abi::{CommitKind, DropCause, RespondKind};
 use crate::complete::Queue;
 use crate::receive::Answer;
 use crate::wire::Frame;
@@ -57,6 +57,15 @@ impl Engine {
             out.extend(self.expect_event(qpn));
         }
         Ok(())
+    }
+
+    /// Whether a queue pair may send a packet of a request now.
+    ///
+    /// # Errors
+    /// What `inputs` could not read.
+    pub fn may_send(&self, qpn: u32, inputs: &mut dyn Inputs) -> Result<bool, InputError> {
+        let send = self.expect_send(qpn as usize, inputs, &mut Vec::new())?;
+        Ok(send.is_ok_and(|(action, _)| action.kind == CommitKind::SqEmit))
     }
 
     /// Whether there is room for one more response.

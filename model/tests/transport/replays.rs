@@ -183,7 +183,11 @@ fn queued_replays() {
         );
         engine.accepted(respond(RespondKind::Read, PSN + 1));
     }
+    // The one that is accepted has not left: max_ird is 1.
+    let verdict = give(&mut engine, &read(PSN + 3, va, token, 1));
+    assert_eq!(verdict, request(PSN + 3, RxResult::NakInvalid));
     engine.accepted(respond(RespondKind::Read, PSN + 2));
+    engine.accepted(respond(RespondKind::Nak, PSN + 3));
 }
 
 /// WIRE-DUP-4, A9: the token of a duplicate is checked again, packet by packet; without right the connection

@@ -3,6 +3,7 @@
 use super::*;
 use tandem_model::abi::{CommitKind, Fault, QpState, Status};
 use tandem_model::engine::Action;
+use tandem_model::hal::Target;
 
 use Verdict::{Accept, Fatal, GoBack};
 
@@ -29,6 +30,34 @@ fn memory_and_entries_are_read_again() {
     expire(&mut w);
     let frames = sent(&mut w);
     assert_eq!(psns(&frames), [0x101, 0x102]);
+    assert!(
+        frames
+            .iter()
+            .all(|frame| frame.payload.iter().all(|byte| *byte == 8))
+    );
+}
+
+/// The entry too if the go-back came in the middle of its message; but not again for each packet.
+#[test]
+fn the_entry_of_a_message_under_way() {
+    let mut w = World::connected(Scheduler::Fair, options());
+    let mine = w.a.region(4000, Access::ALL);
+    w.a.fill(&mine, 1000, &[8; 1000]);
+    let place = |w: &mut World, at| {
+        w.a.qps.get_mut(&QA).unwrap().sq_producer = 0;
+        w.a.place(QA, &Request::send(vec![mine.sge(at, 1000)]));
+    };
+    place(&mut w, 0);
+    w.a.ring(QA);
+    drive(&mut w, CommitKind::SqEmit);
+    drive(&mut w, CommitKind::SqEmit);
+    place(&mut w, 1000);
+    assert_eq!(judged(&mut w, &acknowledge(NAK_SEQUENCE, 1)), GoBack);
+    w.a.target.take_frames().unwrap();
+    drive(&mut w, CommitKind::SqEmit);
+    place(&mut w, 2000);
+    let frames = sent(&mut w);
+    assert_eq!(psns(&frames), [0x101, 0x102, 0x103]);
     assert!(
         frames
             .iter()

@@ -112,6 +112,34 @@ fn progress_reloads() {
     ended(&mut w, 3, Status::RetryExceeded, 0);
 }
 
+/// The same for the waits for RNR; and a wait ends `recovering`, so that a loss after it counts.
+#[test]
+fn progress_reloads_waits() {
+    let options = QpOptions {
+        rnr_retry: 2,
+        ..options()
+    };
+    let (mut w, ..) = posted(options, |w, mine| {
+        for _ in 0..4 {
+            w.a.post(QA, &Request::send(vec![mine.sge(0, 1)]));
+        }
+    });
+    for done in 0..3 {
+        for _ in 0..2 {
+            assert_eq!(judged(&mut w, &acknowledge(0x21, done)), Verdict::RnrWait);
+            expire(&mut w);
+            sent(&mut w);
+        }
+        assert_eq!(judged(&mut w, &acknowledge(ACK, done)), Accept);
+    }
+    assert_eq!(judged(&mut w, &acknowledge(NAK_SEQUENCE, 3)), GoBack);
+    assert_eq!(judged(&mut w, &acknowledge(0x21, 3)), Verdict::RnrWait);
+    expire(&mut w);
+    sent(&mut w);
+    assert_eq!(judged(&mut w, &acknowledge(NAK_SEQUENCE, 3)), GoBack);
+    assert_eq!(w.a.read(reg::GO_BACKS), 2);
+}
+
 /// A loss that a NAK behind it tells of fails without that NAK's syndrome.
 #[test]
 fn error_code_of_an_implied_loss() {

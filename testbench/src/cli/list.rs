@@ -17,8 +17,12 @@ pub struct Arguments {
     paths: Vec<PathBuf>,
 
     /// Show requirements with the vectors that cover them
-    #[arg(long)]
+    #[arg(long, conflicts_with = "field_bugs")]
     requirements: bool,
+
+    /// Show the faults that other engines had, with the vectors that show them, or why none does
+    #[arg(long)]
+    field_bugs: bool,
 }
 
 /// Runs the command.
@@ -40,7 +44,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
                 .or_default()
                 .push(name.clone());
         }
-        if !arguments.requirements {
+        if !arguments.requirements && !arguments.field_bugs {
             let cases = match file.vectors.len() {
                 1 => String::new(),
                 cases => format!(" ({cases} cases)"),
@@ -50,10 +54,29 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     }
     if arguments.requirements {
         print_requirements(&covered);
+    } else if arguments.field_bugs {
+        print_field_bugs(&covered);
     } else {
         println!("\n{count} vectors, {runs} runs");
     }
     Ok(true)
+}
+
+fn print_field_bugs(covered: &BTreeMap<String, Vec<String>>) {
+    let bugs = plan::field_bugs();
+    let mut shown = 0;
+    for bug in bugs {
+        let by = match (covered.get(&bug.id), &bug.reason) {
+            (Some(names), _) => {
+                shown += 1;
+                names.join(", ")
+            }
+            (None, Some(reason)) => format!("no vector: {reason}"),
+            (None, None) => "NO VECTOR, NO REASON".into(),
+        };
+        println!("{:<5}{}\n{:5}{by}", bug.id, bug.title, "");
+    }
+    println!("\n{shown} of {} have a vector", bugs.len());
 }
 
 fn print_requirements(covered: &BTreeMap<String, Vec<String>>) {

@@ -127,7 +127,7 @@ impl Delay {
 pub fn below(rng: &mut ChaCha8Rng, end: u64) -> u64 {
     let any = u128::from(rng.next_u64());
     // The upper half of the product: as even as 64 bits allow.
-    (any * u128::from(end) >> 64) as u64
+    ((any * u128::from(end)) >> 64) as u64
 }
 
 impl fmt::Display for Action {

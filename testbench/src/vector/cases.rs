@@ -200,6 +200,7 @@ fn words(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) => text.to_string(),
         DeValue::Integer(number) => number.to_string(),
+        DeValue::Float(number) => number.to_string(),
         DeValue::Boolean(value) => value.to_string(),
         DeValue::Array(values) => {
             let values: Vec<String> = values.iter().map(|value| words(value.get_ref())).collect();

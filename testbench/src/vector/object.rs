@@ -26,11 +26,11 @@ pub struct Node {
     pub mapped_to_tcp: bool,
     /// Spare entries of completion rings; 0 for overruns on purpose.
     pub cq_reserve: Option<u32>,
-    /// Clocks that the engine takes for 4.096 µs (default 256).
+    /// Clocks that the engine takes for 4.096 µs (default 32, shorter than they are, so that timers end within a run).
     pub time_unit: Option<At<u32>>,
-    /// Clocks that the engine takes for 10 µs (default 625).
+    /// Clocks that the engine takes for 10 µs (default 10).
     pub rnr_unit: Option<At<u32>>,
-    /// Least clocks between two CNPs of a queue pair (default 3125).
+    /// Least clocks between two CNPs of a queue pair (default 1000).
     pub cnp_interval: Option<At<u32>>,
 }
 
@@ -175,13 +175,13 @@ pub struct Connection {
     pub a_reads: Option<ReadLimits>,
     /// Read limits of `b`: inbound and outbound (default: the adapter's).
     pub b_reads: Option<ReadLimits>,
-    /// Code t of the acknowledgement timer, 0 to 31: it fires after time_unit × 2^t clocks; 0: never.
+    /// Code t of the acknowledgement timer, 0 to 31: it fires after time_unit × 2^t clocks; 0: never (default 12).
     pub timeout: Option<At<u8>>,
-    /// Go-backs without progress before a request fails, 0 to 7.
+    /// Go-backs without progress before a request fails, 0 to 7 (default 7).
     pub retry: Option<At<u8>>,
-    /// Waits for a receiver that is not ready before a request fails, 0 to 6; 7: without end.
+    /// Waits for a receiver that is not ready before a request fails, 0 to 6; 7: without end (default 6).
     pub rnr_retry: Option<At<u8>>,
-    /// Code, 0 to 31, of the time that a peer without receive asks for.
+    /// Code, 0 to 31, of the time that a peer without receive asks for (default 12: 0.64 ms).
     pub rnr_timer: Option<At<u8>>,
     /// Timers of `a`, where they differ.
     pub a_timers: Option<At<Timers>>,

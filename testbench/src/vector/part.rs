@@ -122,6 +122,8 @@ pub struct FrameFields {
     pub se: Option<bool>,
     /// AckReq bit.
     pub ack_req: Option<bool>,
+    /// BECN bit.
+    pub becn: Option<bool>,
     /// PSN.
     pub psn: Option<u32>,
     /// Pad count.

@@ -228,8 +228,10 @@ steps! {
     }
     /// Puts a frame on the wire that no node sent. It seems to come from the peer, and passes without impairments.
     Inject, Inject, "inject" {
-        /// Queue pair that gets it; it must be connected.
+        /// Queue pair that gets it.
         inject: At<String>,
+        /// Node that it seems to come from (default: the peer's; must be there if the queue pair is not connected).
+        from: Option<At<String>>,
         /// The frame; what is not named has the value of an ordinary one.
         frame: At<Frame>,
         /// Address and token of its RETH.

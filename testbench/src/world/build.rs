@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tandem_model::ndk::{
-    EndpointMapping, Mdl, MrUse, NdkError, NdkVersion, NtStatus, Provider, QpParameters,
+    EndpointMapping, Mdl, MrUse, NdkError, NdkVersion, NtStatus, Provider, QpParameters, Timing,
 };
 
 use super::connect::connect;
@@ -19,6 +19,11 @@ const VIRTUAL_BASE: u64 = 0x7000_0000_0000;
 /// Contexts that nobody chose.
 const QP_CONTEXTS: u64 = 0x5150_0000_0000_0000;
 const CQ_CONTEXTS: u64 = 0x4351_0000_0000_0000;
+
+/// Units of time that nobody chose, in clocks: short, so that timers end within a run.
+const TIME_UNIT: u32 = 32;
+const RNR_UNIT: u32 = 10;
+const CNP_INTERVAL: u32 = 1000;
 
 /// Opens the nodes and creates all objects.
 pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
@@ -150,6 +155,14 @@ fn open(place: usize, name: &str, node: &object::Node, options: &RunOptions) -> 
         config.endpoint_mapping = EndpointMapping::Tcp;
     }
     config.cq_reserve = node.cq_reserve;
+    let clocks =
+        |chosen: &Option<At<u32>>, usual| chosen.as_ref().map_or(usual, |own| *own.value());
+    // Both fit: that was checked.
+    config.timing = Timing {
+        time_unit: clocks(&node.time_unit, TIME_UNIT) as u16,
+        rnr_unit: clocks(&node.rnr_unit, RNR_UNIT) as u16,
+        cnp_interval: clocks(&node.cnp_interval, CNP_INTERVAL),
+    };
     let failed = |error: String| StepError::new(format!("node {name}: {error}"));
     let target =
         targets::open(kind, name, &options.targets()).map_err(|error| failed(error.to_string()))?;

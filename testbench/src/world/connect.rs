@@ -5,6 +5,9 @@ use tandem_model::ndk::bench::{ConnectParameters, PathMtu};
 use super::state::{Peer, Result, State, StepError};
 use crate::vector::object::{self, ReadLimits};
 
+/// Code of the acknowledgement timer that nobody chose: with the bench's unit 131,072 clocks.
+const TIMEOUT: u8 = 12;
+
 /// Connects two queue pairs, each with what the other offers.
 pub(super) fn connect(state: &mut State, connection: &object::Connection) -> Result {
     let sides = [&connection.a, &connection.b];
@@ -36,6 +39,7 @@ pub(super) fn connect(state: &mut State, connection: &object::Connection) -> Res
     let psns = [&connection.a_psn, &connection.b_psn]
         .map(|psn| psn.as_ref().map_or(0, |psn| *psn.value()));
     let mtu = connection.mtu.as_ref().map_or(1024, |mtu| *mtu.value());
+    let timers = connection.timers();
     let ipv6 = connection.ip.as_ref().is_some_and(|ip| *ip.value() == 6);
     for (own, peer) in [(0, 1), (1, 0)] {
         let (Some(&(place, qp, _, _, limits)), Some(&(_, _, address, number, offered))) =
@@ -55,7 +59,13 @@ pub(super) fn connect(state: &mut State, connection: &object::Connection) -> Res
             ),
         };
         let refuses = own == 1;
+        let usual = ConnectParameters::to(address.mac, ip, number);
+        let timers = timers.get(own).copied().unwrap_or_default();
         let parameters = ConnectParameters {
+            timeout: timers.timeout.unwrap_or(TIMEOUT),
+            retry_cnt: timers.retry.unwrap_or(usual.retry_cnt),
+            rnr_retry: timers.rnr_retry.unwrap_or(usual.rnr_retry),
+            min_rnr_timer: timers.rnr_timer.unwrap_or(usual.min_rnr_timer),
             sq_psn: psns[own],
             rq_psn: psns[peer],
             mtu: PathMtu::from_bytes(mtu).unwrap_or_default(),
@@ -63,7 +73,7 @@ pub(super) fn connect(state: &mut State, connection: &object::Connection) -> Res
             outbound_read_limit: outbound,
             remote_read: !(refuses && connection.no_remote_read),
             remote_write: !(refuses && connection.no_remote_write),
-            ..ConnectParameters::to(address.mac, ip, number)
+            ..usual
         };
         let outcome = state.nic(place)?.bench().connect(qp, &parameters);
         state.created(place, "connecting", outcome)?;

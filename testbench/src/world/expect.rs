@@ -2,9 +2,9 @@
 
 use tandem_model::ndk::{Notification, NtStatus};
 
-use super::bytes_of;
 use super::results::PATIENCE;
 use super::state::{Result, State, StepError};
+use super::{Activity, bytes_of};
 use crate::vector::step::ExpectMemory;
 
 /// Waits for a notification.
@@ -65,17 +65,20 @@ pub(super) fn await_notification(
     mut fits: impl FnMut(&Notification) -> bool,
 ) -> Result<Notification> {
     let start = state.world.clocks();
-    let mut idle = 0;
+    let (mut idle, mut activity) = (0, None);
     loop {
         if let Some(node) = state.world.nodes.get_mut(place)
             && let Some(at) = node.notifications.iter().position(&mut fits)
         {
             return Ok(node.notifications.remove(at));
         }
-        idle = if state.world.pump()?.is_any() {
-            0
-        } else {
-            idle + 1
+        activity = match activity {
+            Some(last) => Some(state.world.go_on(last)?),
+            None => Some(state.world.pump()?),
+        };
+        idle = match activity.is_some_and(Activity::is_any) {
+            true => 0,
+            false => idle + 1,
         };
         let waited = state.world.clocks() - start;
         if idle > 1 || waited > PATIENCE {

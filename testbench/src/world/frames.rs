@@ -160,7 +160,7 @@ fn differs(
         Ip::V4(_) => 4,
         Ip::V6(_) => 6,
     };
-    let fields: [(&str, Option<u64>, Option<u64>); 12] = [
+    let fields: [(&str, Option<u64>, Option<u64>); 13] = [
         ("IP version", wanted.ip.map(u64::from), Some(ip.into())),
         (
             "SE",
@@ -171,6 +171,11 @@ fn differs(
             "AckReq",
             wanted.ack_req.map(u64::from),
             Some(frame.bth.ack_req.into()),
+        ),
+        (
+            "BECN",
+            wanted.becn.map(u64::from),
+            Some(frame.bth.becn.into()),
         ),
         ("PSN", psn.map(u64::from), Some(frame.bth.psn.get().into())),
         ("pad", wanted.pad.map(u64::from), Some(frame.bth.pad.into())),

@@ -4,7 +4,7 @@ use tandem_model::wire::{
     Aeth, Bth, Eth, Ext, ExtKind, Frame, Ip, MacAddr, Msn, Opcode, Psn, Qpn, Reth, Syndrome, Token,
 };
 
-use super::state::{Result, State, StepError};
+use super::state::{Peer, Result, State, StepError};
 use super::{bytes_of, post};
 use crate::network::{PsnRange, Rule, Selection, What};
 use crate::vector::At;
@@ -84,16 +84,25 @@ fn selection(state: &State, table: &Impairment) -> Result<Selection> {
     })
 }
 
+/// Where a frame that nobody sent seems to come from.
+fn peer(state: &State, step: &Inject) -> Result<Peer> {
+    let connected = state.qp(&step.inject)?.peer;
+    match (&step.from, connected) {
+        (Some(node), connected) => Ok(Peer {
+            node: state.place(node)?,
+            number: connected.map_or(0, |peer| peer.number),
+            ipv6: connected.is_some_and(|peer| peer.ipv6),
+        }),
+        (None, Some(peer)) => Ok(peer),
+        (None, None) => Err(StepError::new("this queue pair is not connected")
+            .help("`from` says where the frame comes from")),
+    }
+}
+
 /// Puts frames on the wire that nobody sent.
 pub(super) fn inject(state: &mut State, step: &Inject) -> Result {
     let fields = &step.frame.0;
-    let (to, peer) = {
-        let qp = state.qp(&step.inject)?;
-        let peer = qp
-            .peer
-            .ok_or_else(|| StepError::new("this queue pair is not connected"))?;
-        (qp.node, peer)
-    };
+    let (to, peer) = (state.qp(&step.inject)?.node, peer(state, step)?);
     let number = state.qp_number(&step.inject)?;
     let opcode = opcode(&fields.opcode).ok_or_else(|| StepError::new("no such opcode"))?;
     let mut reth = Reth {
@@ -138,6 +147,7 @@ pub(super) fn inject(state: &mut State, step: &Inject) -> Result {
         );
         bth.ack_req = fields.ack_req.unwrap_or(false);
         bth.solicited = fields.se.unwrap_or(false);
+        bth.becn = fields.becn.unwrap_or(bth.becn);
         let mut frame = Frame::new(eth, ip, sport, bth, ext).with_payload(&payload);
         if let Some(pad) = fields.pad {
             frame.bth.pad = pad;

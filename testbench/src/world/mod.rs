@@ -7,6 +7,7 @@ mod expect;
 mod frames;
 mod impair;
 mod memory;
+mod node;
 mod nodes;
 mod oid;
 mod post;
@@ -17,6 +18,7 @@ mod state;
 
 pub use capture::{Capture, CaptureError};
 pub use memory::{HostMemory, bytes_of};
-pub use nodes::{Activity, Address, Node, Passed, Scene, World, WorldError};
+pub use node::{Address, Node, Passed, WorldError};
+pub use nodes::{Activity, Scene, World};
 pub use register::register;
 pub use run::{Failure, Report, RunOptions, run};

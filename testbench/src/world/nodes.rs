@@ -1,129 +1,17 @@
 //! Nodes, and time that passes on them and on the network between them.
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, Ipv6Addr};
 
-use tandem_model::hal::{HalError, Target};
-use tandem_model::ndk::{AdapterConfig, NdkError, Notification, Provider};
+use tandem_model::hal::Target;
 use tandem_model::wire::MacAddr;
-use thiserror::Error;
 
-use super::{Capture, CaptureError};
+use super::{Capture, Node, Passed, WorldError};
 use crate::network::Network;
-use crate::targets::{AnyTarget, Checked};
+use crate::targets::Checked;
+use crate::vector::TargetKind;
 
-/// Why a world stands still.
-#[derive(Debug, Error)]
-pub enum WorldError {
-    /// A target stopped: a divergence, a broken bus rule, a failed assertion.
-    #[error("node {node}: {source}")]
-    Target {
-        /// Its node.
-        node: String,
-        /// Why.
-        source: HalError,
-    },
-    /// The provider failed in a way that no consumer of NDKPI can cause.
-    #[error("node {node}: {source}")]
-    Provider {
-        /// Its node.
-        node: String,
-        /// Why.
-        source: NdkError,
-    },
-    /// A frame for nobody.
-    #[error("node {node} sent a frame to {mac}, which is no node's address")]
-    Unroutable {
-        /// The sender.
-        node: String,
-        /// Destination.
-        mac: MacAddr,
-    },
-    /// The capture.
-    #[error(transparent)]
-    Capture(#[from] CaptureError),
-    /// Something never ends.
-    #[error("still busy after {clocks} clocks")]
-    Busy {
-        /// How long it ran.
-        clocks: u64,
-    },
-}
-
-/// Addresses of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Address {
-    /// MAC.
-    pub mac: [u8; 6],
-    /// IPv4.
-    pub ipv4: Ipv4Addr,
-    /// IPv6.
-    pub ipv6: Ipv6Addr,
-}
-
-impl Address {
-    /// Of the node with that place in the world.
-    pub fn of(place: usize) -> Self {
-        let [high, low] = (place as u16 + 1).to_be_bytes();
-        Self {
-            mac: [2, 0, 0, 0, high, low],
-            ipv4: Ipv4Addr::new(10, 0, high, low),
-            ipv6: Ipv6Addr::new(0xFD00, 0, 0, 0, 0, 0, 0, place as u16 + 1),
-        }
-    }
-
-    /// The configuration of an adapter with these addresses.
-    pub fn adapter(&self) -> AdapterConfig {
-        AdapterConfig {
-            mac: self.mac,
-            ipv4: Some(self.ipv4),
-            ipv6: Some(self.ipv6),
-            ..AdapterConfig::default()
-        }
-    }
-}
-
-/// A node.
-pub struct Node {
-    /// Its name.
-    pub name: String,
-    /// Its addresses.
-    pub address: Address,
-    /// Its provider.
-    pub nic: Provider<AnyTarget>,
-    /// Notifications that nobody has taken yet.
-    pub notifications: Vec<Notification>,
-}
-
-impl Node {
-    /// Wraps an error of the provider.
-    pub fn error(&self, source: impl Into<NdkError>) -> WorldError {
-        WorldError::Provider {
-            node: self.name.clone(),
-            source: source.into(),
-        }
-    }
-
-    /// Ends the run on its target.
-    fn finish(&mut self) -> Result<(), WorldError> {
-        let finished = self.nic.hal_mut().finish();
-        finished.map_err(|source| WorldError::Target {
-            node: self.name.clone(),
-            source,
-        })
-    }
-}
-
-/// A frame that a node sent, whatever became of it.
-#[derive(Clone, Debug)]
-pub struct Passed {
-    /// Place of the node that sent it.
-    pub from: usize,
-    /// Clock of that node when the network took it.
-    pub clock: u64,
-    /// The frame, without FCS.
-    pub frame: Vec<u8>,
-}
+/// Clock of each engine at which to look for what went wrong.
+pub type Scene = BTreeMap<String, u64>;
 
 /// What goes on in a world.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,15 +35,17 @@ impl Activity {
         self.nodes || self.network
     }
 }
-/// Clock of each engine at which to look for what went wrong.
-pub type Scene = BTreeMap<String, u64>;
 
 /// Clocks (or actions) between two looks at the network.
 const QUANTUM: u32 = 64;
-/// Clocks after which something that does not end is an error.
-const MAX_CLOCKS: u64 = 50_000_000;
+/// Clocks after which a node has taken up what it was asked for.
+const TAKEN_UP: u64 = 10_000;
+/// Clocks that pass at once at most.
+const MAX_SKIP: u64 = 1 << 20;
 /// Clocks in which what is under way should end after a failure.
 const EXAMINE_CLOCKS: u64 = 200_000;
+/// Clocks after which something that does not end is an error.
+const MAX_CLOCKS: u64 = 50_000_000;
 
 /// Nodes, network, time.
 pub struct World {
@@ -229,13 +119,18 @@ impl World {
     /// # Errors
     /// What stopped a node.
     pub fn pump(&mut self) -> Result<Activity, WorldError> {
+        self.pass(self.quantum)
+    }
+
+    /// The same, for so many clocks.
+    fn pass(&mut self, clocks: u32) -> Result<Activity, WorldError> {
         let mut activity = Activity::default();
         for place in 0..self.nodes.len() {
-            self.advance(place, &mut activity)?;
+            self.advance(place, clocks, &mut activity)?;
         }
-        self.clocks += u64::from(self.quantum);
-        self.deliver()?;
-        activity.network = self.network.is_moving();
+        self.clocks += u64::from(clocks);
+        let delivered = self.deliver()?;
+        activity.network = delivered || self.network.is_moving();
         if !activity.is_moving() && self.network.let_go(self.clocks) {
             // What waits for later frames has waited long enough.
             activity.network = true;
@@ -249,14 +144,34 @@ impl World {
         Ok(activity)
     }
 
-    fn advance(&mut self, place: usize, activity: &mut Activity) -> Result<(), WorldError> {
+    /// Clocks that can pass at once, as nothing goes on in the world until the first timer ends.
+    fn clocks_to_deadline(&self) -> u32 {
+        // An engine is looked at while it runs; for models time costs nothing.
+        let models = self.nodes.iter().map(|node| node.nic.hal());
+        let next = models.map(|target| match target.kind() {
+            TargetKind::Model => target
+                .next_deadline()
+                .map_or(u64::MAX, |deadline| deadline.saturating_sub(target.now())),
+            TargetKind::Rtl => 0,
+        });
+        let clocks = next.min().unwrap_or(0).min(MAX_SKIP);
+        // To a multiple of the usual step, so that a step never ends behind a deadline.
+        (clocks as u32 / self.quantum).max(1) * self.quantum
+    }
+
+    fn advance(
+        &mut self,
+        place: usize,
+        clocks: u32,
+        activity: &mut Activity,
+    ) -> Result<(), WorldError> {
         let paused = self.network.pauses(place, self.clocks);
         let Some(node) = self.nodes.get_mut(place) else {
             return Ok(());
         };
         let target = node.nic.hal_mut();
         target.pause(paused);
-        let outcome = target.advance(self.quantum);
+        let outcome = target.advance(clocks);
         let (frames, now) = (target.take_frames(), target.now());
         let timer = target.timer_runs();
         let failed = |source| WorldError::Target {
@@ -299,9 +214,11 @@ impl World {
         Ok(())
     }
 
-    /// Hands over what has arrived by now.
-    fn deliver(&mut self) -> Result<(), WorldError> {
-        for arrival in self.network.arrivals(self.clocks) {
+    /// Hands over what has arrived by now. Whether there was something.
+    fn deliver(&mut self) -> Result<bool, WorldError> {
+        let arrivals = self.network.arrivals(self.clocks);
+        let delivered = !arrivals.is_empty();
+        for arrival in arrivals {
             self.hand_over(arrival.to, &arrival.bytes)?;
             if let Some(capture) = &mut self.capture
                 && !arrival.notes.is_empty()
@@ -311,7 +228,7 @@ impl World {
                 capture.arrived(now, &node.name, &arrival.bytes, &arrival.notes)?;
             }
         }
-        Ok(())
+        Ok(delivered)
     }
 
     fn hand_over(&mut self, to: usize, frame: &[u8]) -> Result<(), WorldError> {
@@ -343,26 +260,39 @@ impl World {
     /// # Errors
     /// What stopped a node, or that it never ends.
     pub fn settle(&mut self) -> Result<(), WorldError> {
-        self.pump_while(Activity::is_any)
-    }
-
-    /// Pumps until the nodes have done what they could do at once; timers and frames on their way may be left.
-    ///
-    /// # Errors
-    /// What stopped a node, or that it never ends.
-    pub fn quiet(&mut self) -> Result<(), WorldError> {
-        self.pump_while(|activity| activity.nodes)
-    }
-
-    fn pump_while(&mut self, going_on: impl Fn(Activity) -> bool) -> Result<(), WorldError> {
         let start = self.clocks;
-        while going_on(self.pump()?) {
+        let mut activity = self.pump()?;
+        while activity.is_any() {
             if self.clocks - start > MAX_CLOCKS {
                 let clocks = self.clocks - start;
                 return Err(WorldError::Busy { clocks });
             }
+            activity = self.go_on(activity)?;
         }
         Ok(())
+    }
+
+    /// Pumps until the nodes have done what they could do at once; timers and frames on their way may be left. Where
+    /// something new comes up all the time, it is enough that what was asked of them has been taken up.
+    ///
+    /// # Errors
+    /// What stopped a node.
+    pub fn quiet(&mut self) -> Result<(), WorldError> {
+        let end = self.clocks + TAKEN_UP;
+        while self.pump()?.nodes && self.clocks < end {}
+        Ok(())
+    }
+
+    /// Pumps on after a pump with that activity, with nothing asked of any node in between: if all there was is timers,
+    /// time passes to the first one that ends.
+    ///
+    /// # Errors
+    /// What stopped a node.
+    pub fn go_on(&mut self, last: Activity) -> Result<Activity, WorldError> {
+        match last.is_moving() || !last.timers {
+            true => self.pump(),
+            false => self.pass(self.clocks_to_deadline()),
+        }
     }
 
     /// Ends the run on all targets after something failed, and says what they have to say about it: a divergence

@@ -2,6 +2,7 @@
 
 use tandem_model::ndk::{NdkResult, NdkResultEx, NtStatus, OperationType};
 
+use super::Activity;
 use super::state::{Result, State, StepError};
 use crate::vector::step::{ErrorCode, ExpectResults, ExpectedResult, Poll, ResultType};
 
@@ -195,16 +196,19 @@ pub(super) fn results(state: &mut State, step: &ExpectResults) -> Result {
     let wanted = wanted(state, place, &step.results)?;
     let start = state.world.clocks();
     let mut got: Vec<Got> = Vec::new();
-    let mut idle = 0;
+    let (mut idle, mut activity) = (0, None);
     loop {
         got.extend(fetch(state, name, wanted.len() - got.len(), step.plain)?);
         if got.len() == wanted.len() {
             break;
         }
-        idle = if state.world.pump()?.is_any() {
-            0
-        } else {
-            idle + 1
+        activity = match activity {
+            Some(last) => Some(state.world.go_on(last)?),
+            None => Some(state.world.pump()?),
+        };
+        idle = match activity.is_some_and(Activity::is_any) {
+            true => 0,
+            false => idle + 1,
         };
         let waited = state.world.clocks() - start;
         if idle > 1 || waited > PATIENCE {

@@ -247,6 +247,7 @@ fn steps(vector: &Vector, step: &Step) -> Result {
         Step::Wait(_) => Ok(()),
         Step::Network(s) => network::impairment(vector, &s.network).map(|_| ()),
         Step::Inject(s) => {
+            s.from.as_ref().map_or(Ok(()), node)?;
             frame(vector, &s.frame)?;
             s.remote
                 .as_ref()

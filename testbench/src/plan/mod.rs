@@ -1,9 +1,13 @@
-//! The plan: which requirements there are, and which vectors cover them.
+//! The plan: which requirements there are, which faults of others are looked for, and which vectors cover them.
+
+mod field_bugs;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
+
+pub use field_bugs::{FieldBug, field_bugs};
 
 /// Who owes a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -15,6 +19,8 @@ pub enum Duty {
     Consumer,
     /// Undefined, or permitted: nothing may depend on it.
     Open,
+    /// Of a kind of request or object that comes later.
+    Later,
 }
 
 impl Duty {
@@ -24,6 +30,7 @@ impl Duty {
             Self::Provider => "provider",
             Self::Consumer => "consumer",
             Self::Open => "open",
+            Self::Later => "later",
         }
     }
 }
@@ -62,12 +69,25 @@ struct Family {
 #[serde(deny_unknown_fields)]
 struct File {
     set: Vec<Set>,
+    #[serde(default)]
     family: Vec<Family>,
 }
 
+/// The tables of the plan.
+const FILES: [&str; 2] = [
+    include_str!("../../plan/requirements.toml"),
+    include_str!("../../plan/rocev2.toml"),
+];
+
 static FILE: LazyLock<File> = LazyLock::new(|| {
-    // A test makes sure that it parses.
-    toml::from_str(include_str!("../plan/requirements.toml")).unwrap_or_default()
+    let mut whole = File::default();
+    for text in FILES {
+        // A test makes sure that they parse.
+        let part: File = toml::from_str(text).unwrap_or_default();
+        whole.set.extend(part.set);
+        whole.family.extend(part.family);
+    }
+    whole
 });
 
 /// The requirements listed one by one.
@@ -92,7 +112,9 @@ pub fn knows(id: &str) -> bool {
     };
     let listed = |set: &Set| set.prefix == prefix && set.rows.iter().any(|row| row.0 == number);
     let counted = |family: &Family| family.prefix == prefix && (1..=family.last).contains(&number);
-    FILE.set.iter().any(listed) || FILE.family.iter().any(counted)
+    FILE.set.iter().any(listed)
+        || FILE.family.iter().any(counted)
+        || field_bugs().iter().any(|bug| bug.id == id)
 }
 
 /// `NDK-READ-5` is number 5 of `NDK-READ`; `C6`, a field fault, number 6 of `C`.
@@ -111,6 +133,9 @@ pub fn title(id: &str) -> Option<String> {
     if let Some(requirement) = listed {
         return Some(requirement.title);
     }
+    if let Some(bug) = field_bugs().iter().find(|bug| bug.id == id) {
+        return Some(bug.title.clone());
+    }
     let (prefix, _) = split(id)?;
     let family = FILE.family.iter().find(|family| family.prefix == prefix)?;
     Some(family.about.clone())
@@ -119,6 +144,11 @@ pub fn title(id: &str) -> Option<String> {
 /// Ids like one that is not known.
 pub fn similar(id: &str) -> Vec<String> {
     let prefix = split(id).map_or(id, |(prefix, _)| prefix);
+    let bugs = field_bugs().iter().filter(|bug| bug.group == prefix);
+    let bugs: Vec<String> = bugs.map(|bug| bug.id.clone()).collect();
+    if !bugs.is_empty() {
+        return bugs;
+    }
     let sets = FILE.set.iter().map(|set| (&set.prefix, set.rows.len()));
     let families = FILE
         .family
@@ -144,8 +174,9 @@ mod tests {
 
     #[test]
     fn the_plan_parses_and_is_complete() {
-        let file: Result<File, _> = toml::from_str(include_str!("../plan/requirements.toml"));
-        file.unwrap();
+        for text in FILES {
+            toml::from_str::<File>(text).unwrap();
+        }
         let count = |prefix: &str| {
             let all = requirements();
             all.iter().filter(|row| row.id.starts_with(prefix)).count()
@@ -154,11 +185,15 @@ mod tests {
             (count("NDK-READ-"), count("NDK-SINV-"), count("NDK-LEP-")),
             (28, 29, 22)
         );
+        let of = ["ACK", "NAK", "DUP", "RNR", "TMO", "RD", "PSN", "QP", "CNP"];
+        let rows = of.map(|set| count(&format!("WIRE-{set}-")));
+        assert_eq!(rows, [16, 16, 11, 11, 8, 8, 8, 7, 3]);
     }
 
     #[test]
     fn ids_are_known_by_row_or_by_family() {
-        assert!(knows("NDK-READ-28") && knows("NDK-SEND-9") && knows("C6"));
+        assert!(knows("NDK-READ-28") && knows("NDK-SEND-9") && knows("C6") && knows("WIRE-TMO-8"));
+        assert!(!knows("C12") && title("B1").is_some() && similar("G9") == ["G2", "G3", "G4"]);
         assert!(
             !knows("NDK-READ-29") && !knows("NDK-SEND-10") && !knows("NDK-READ") && !knows("X")
         );

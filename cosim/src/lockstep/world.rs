@@ -1,0 +1,215 @@
+//! What the ports showed: records in order, the reads among them that no action has used yet, and the model's inputs
+//! out of them.
+
+use std::collections::VecDeque;
+
+use crossbeam_channel::{Receiver, Sender};
+use tandem_model::abi::CommitKind;
+use tandem_model::engine::{Action, InputError, Inputs, ReadChannel};
+
+use super::divergence::Difference;
+use super::{Record, Standing};
+use crate::bus::{BEAT, ReadBurst};
+
+/// The records that have come, and the reads among them that no action has used yet.
+pub(super) struct World {
+    inbox: Receiver<Vec<Record>>,
+    recycle: Sender<Vec<Record>>,
+    standing: Sender<Standing>,
+    pub(super) waiting: VecDeque<Record>,
+    pub(super) reads: [VecDeque<ReadBurst>; 3],
+    pub(super) frames_in: VecDeque<Vec<u8>>,
+}
+
+impl World {
+    pub(super) fn new(
+        inbox: Receiver<Vec<Record>>,
+        recycle: Sender<Vec<Record>>,
+        standing: Sender<Standing>,
+    ) -> Self {
+        Self {
+            inbox,
+            recycle,
+            standing,
+            waiting: VecDeque::new(),
+            reads: Default::default(),
+            frames_in: VecDeque::new(),
+        }
+    }
+
+    /// Answers the bench.
+    pub(super) fn answer(&self, standing: Standing) {
+        // Nobody may be there to hear it.
+        let _ = self.standing.send(standing);
+    }
+
+    /// The next record, in order.
+    pub(super) fn next(&mut self) -> Option<Record> {
+        if self.waiting.is_empty() {
+            self.pull()?;
+        }
+        self.waiting.pop_front()
+    }
+
+    /// Waits for one more batch.
+    fn pull(&mut self) -> Option<()> {
+        let mut batch = self.inbox.recv().ok()?;
+        self.waiting.extend(batch.drain(..));
+        // Nobody may be there to take it back; then it is freed.
+        let _ = self.recycle.try_send(batch);
+        Some(())
+    }
+
+    pub(super) fn store(&mut self, burst: ReadBurst) {
+        if let Some(queue) = self.reads.get_mut(usize::from(burst.id)) {
+            queue.push_back(burst);
+        }
+    }
+
+    /// The frame that an action takes, if it takes one.
+    pub(super) fn frame_of(&mut self, action: &Action) -> Option<Vec<u8>> {
+        use CommitKind::{RxDrop, RxRequest, RxResponse};
+        match action.kind {
+            RxDrop | RxRequest | RxResponse => self.frames_in.pop_front(),
+            _ => None,
+        }
+    }
+
+    /// Takes the first burst that fits from the channel, waiting for it if need be. Records that come
+    /// meanwhile keep their order, but reads are stored at once.
+    fn burst(
+        &mut self,
+        channel: ReadChannel,
+        fits: impl Fn(&ReadBurst) -> bool,
+    ) -> Option<ReadBurst> {
+        let mut looked = 0;
+        loop {
+            let queue = &mut self.reads[channel as usize];
+            if let Some(at) = queue.iter().position(&fits) {
+                return queue.remove(at);
+            }
+            while looked < self.waiting.len() {
+                match &self.waiting[looked] {
+                    Record::End { .. } => return None,
+                    Record::Ask { .. } => {
+                        // The action waits for a read that the engine has not made: it is not idle.
+                        self.waiting.remove(looked);
+                        self.answer(Standing { busy: true });
+                    }
+                    Record::Read(_) => {
+                        if let Some(Record::Read(burst)) = self.waiting.remove(looked) {
+                            self.store(burst);
+                        }
+                        break;
+                    }
+                    _ => looked += 1,
+                }
+            }
+            let found = self.reads[channel as usize].iter().any(&fits);
+            if !found && looked >= self.waiting.len() {
+                self.pull()?;
+            }
+        }
+    }
+}
+
+/// The model's inputs, out of what the ports showed.
+pub(super) struct Recorded<'a> {
+    pub(super) world: &'a mut World,
+    pub(super) failure: Option<Difference>,
+}
+
+impl Inputs for Recorded<'_> {
+    fn read(
+        &mut self,
+        channel: ReadChannel,
+        address: u64,
+        bytes: &mut [u8],
+    ) -> Result<(), InputError> {
+        let mut first = address & !(BEAT as u64 - 1);
+        let end = (address + bytes.len() as u64).next_multiple_of(BEAT as u64);
+        let mut skip = (address - first) as usize;
+        let mut filled = 0;
+        while first < end {
+            // Fetches are found by address; the gather channel has an order, so its oldest burst must fit.
+            let ordered = matches!(channel, ReadChannel::Gather);
+            let burst = self
+                .world
+                .burst(channel, |burst| ordered || burst.address == first);
+            let fits = |burst: &ReadBurst| {
+                burst.address == first && burst.bytes.len() as u64 <= end - first
+            };
+            let Some(burst) = burst else {
+                return Err(self.fail(channel, address, bytes.len(), None));
+            };
+            if !fits(&burst) {
+                return Err(self.fail(channel, address, bytes.len(), Some(&burst)));
+            }
+            let useful = &burst.bytes[skip.min(burst.bytes.len())..];
+            let n = useful.len().min(bytes.len() - filled);
+            bytes[filled..filled + n].copy_from_slice(&useful[..n]);
+            filled += n;
+            first += burst.bytes.len() as u64;
+            skip = 0;
+        }
+        Ok(())
+    }
+}
+
+impl Recorded<'_> {
+    fn fail(
+        &mut self,
+        channel: ReadChannel,
+        address: u64,
+        length: usize,
+        burst: Option<&ReadBurst>,
+    ) -> InputError {
+        self.failure = Some(Difference::Read {
+            channel,
+            address,
+            length,
+            observed: burst.map(|burst| (burst.address, burst.bytes.len())),
+        });
+        let cause = "the ports showed no such read".to_owned();
+        InputError {
+            channel,
+            address,
+            length,
+            cause,
+        }
+    }
+}
+
+/// Inputs that are only looked at: what the ports have not shown is not there, and nothing is used up.
+pub(super) struct Glance<'a>(pub(super) &'a World);
+
+impl Inputs for Glance<'_> {
+    fn read(
+        &mut self,
+        channel: ReadChannel,
+        address: u64,
+        bytes: &mut [u8],
+    ) -> Result<(), InputError> {
+        let mut filled = 0;
+        while filled < bytes.len() {
+            let at = address + filled as u64;
+            let bursts = self.0.reads.get(channel as usize).into_iter().flatten();
+            let found = bursts.into_iter().find_map(|burst| {
+                let skip = at.checked_sub(burst.address)?;
+                burst.bytes.get(usize::try_from(skip).ok()?..)
+            });
+            let Some(useful) = found.filter(|useful| !useful.is_empty()) else {
+                return Err(InputError {
+                    channel,
+                    address,
+                    length: bytes.len(),
+                    cause: "the ports have not shown it yet".into(),
+                });
+            };
+            let n = useful.len().min(bytes.len() - filled);
+            bytes[filled..filled + n].copy_from_slice(&useful[..n]);
+            filled += n;
+        }
+        Ok(())
+    }
+}
