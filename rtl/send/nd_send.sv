@@ -139,7 +139,7 @@ module nd_send
   logic                  stop, back, halt, accept, cnp, action_back, action_fail;
   qp_t                   halt_qp, timer_qp;
   logic                  move_valid, move_drop, move_drop_valid, drop_ready, end_valid;
-  logic                  una_live, top_live, timer_top_live, seek_again;
+  logic                  una_live, top_live, timer_top_live, seek_unchecked;
   psn_t                  una, seek_next, timer_top, top_or_none;
   requester_t            timer_requester, action_requester;
 
@@ -212,7 +212,7 @@ module nd_send
     .emit_busy, .emit_qp(emitting_qp), .packet_valid(emit_valid), .packet, .fail_valid,
     .fail(emit_failure), .move_valid, .move_qp(seek_qp), .move,
     .select_qp(look_qp), .select_progress(progress), .select_top(top),
-    .seek_qp, .seek_next, .seek_index, .seek_again, .seek_top, .seek_slot, .seek_sent,
+    .seek_qp, .seek_next, .seek_index, .seek_unchecked, .seek_top, .seek_slot, .seek_sent,
     .retire_qp, .retire_begun(begun), .retire_fail(failure), .retire_slot(sent_slot),
     .retire_sent(sent), .timer_qp, .timer_live(timer_top_live), .timer_top,
     .receive_qp(top_psn_addr), .receive_live(top_live), .receive_top(top_or_none),
@@ -256,7 +256,7 @@ module nd_send
     .back_valid(back), .back_qp(halt_qp), .accept_valid(accept), .accept_qp(verdict_qp),
     .packet_valid(emit_valid), .packet_level, .packet_qp(emitting_qp), .held, .behind,
     .look_qp(seek_qp), .live(una_live), .una, .next(seek_next), .index(seek_index),
-    .again(seek_again), .top(seek_top), .retired(retired[1]), .sent_slot(seek_slot),
+    .unchecked(seek_unchecked), .top(seek_top), .retired(retired[1]), .sent_slot(seek_slot),
     .sent(seek_sent), .move_valid, .move_ready(drop_ready && !commit_gnt[1]), .move_drop, .move,
     .end_valid
   );

@@ -43,7 +43,7 @@ module nd_send_seek
   input  psn_t                una,
   input  psn_t                next,
   input  idx_t                index,         // request of `next`
-  input  logic                again,         // and its check is still to come
+  input  logic                unchecked,     // its entry is still to be checked
   input  top_t                top,
   input  retired_t            retired,
   output logic [SentBits-1:0] sent_slot,
@@ -75,7 +75,7 @@ module nd_send_seek
 
   state_e           state_q, state_d;
   row_t             row_q, row_d, turn_row;
-  logic             turn_valid, mine, is_back_q, is_back_d, live_q, again_q, more;
+  logic             turn_valid, mine, is_back_q, is_back_d, live_q, unchecked_q, more;
   logic [NumQp-1:0] need_q, need_d;      // looked at in turn
   logic [NumQp-1:0] back_q, back_d;      // ... because of a go-back
   logic [NumQp-1:0] behind_q, behind_d;
@@ -175,7 +175,7 @@ module nd_send_seek
     move.psn     = start_q;
     move.index   = index_q;
     move.started = count_q != '0;
-    move.again   = move_drop || again_q;
+    move.again   = move_drop || unchecked_q;
     move.offset  = bytes;
     move.sent    = bytes;
     move.packet  = count_q[5:0];
@@ -198,7 +198,7 @@ module nd_send_seek
       live_q    <= live;
       una_q     <= una;
       old_q     <= index;
-      again_q   <= again;
+      unchecked_q <= unchecked;
       top_q     <= top;
       to_una_q  <= top.psn - una;
       to_next_q <= top.psn - next;

@@ -42,7 +42,7 @@ module nd_send_tables
   input  qp_t                 seek_qp,
   output psn_t                seek_next,     // of the next packet
   output idx_t                seek_index,
-  output logic                seek_again,
+  output logic                seek_unchecked,  // its request's entry is still to be checked
   output top_t                seek_top,
   input  logic [SentBits-1:0] seek_slot,
   output sent_t               seek_sent,
@@ -79,7 +79,7 @@ module nd_send_tables
   progress_t progress_wdata;
   top_t      top_wdata;
   row_t      top_row, progress_row, emit_row;
-  logic      clear, cleared_q, cleared_d, top_we, progress_we, sent_we, read_we;
+  logic      clear, cleared_q, cleared_d, top_we, progress_we, sent_we, read_we, unchecked;
 
   assign clear      = clear_valid && !cleared_q && !packet_valid && !move_valid
                       && !(emit_busy && emit_qp == clear_qp);
@@ -98,6 +98,7 @@ module nd_send_tables
       progress_row   = row_t'(move_qp);
       progress_wdata = move;
     end
+    unchecked = progress_wdata.again || !progress_wdata.started;
     sent_we = packet_valid && packet.fresh;
     read_we = packet_valid && packet.is_read;
   end
@@ -108,8 +109,8 @@ module nd_send_tables
   );
   nd_ram #(.T(logic [40:0]), .Depth(NumQp)) u_next (
     .clk, .we(progress_we), .waddr(progress_row),
-    .wdata({progress_wdata.psn, progress_wdata.index, progress_wdata.again}),
-    .raddr(row_t'(seek_qp)), .rdata({seek_next, seek_index, seek_again})
+    .wdata({progress_wdata.psn, progress_wdata.index, unchecked}),
+    .raddr(row_t'(seek_qp)), .rdata({seek_next, seek_index, seek_unchecked})
   );
 
   nd_ram #(.T(top_t), .Depth(NumQp)) u_top (

@@ -6,6 +6,7 @@
 // while the network takes what it is offered. So a timer of T clocks ends between T and T + 2 `Rows`
 // clocks after its beginning, and what others' actions take.
 //
+// A failure whose mark finds no place is put off until the next look, so that no other timer waits.
 // Outside of QpRts no timer of acknowledgements runs; an RNR wait goes on, and ends in QpRts.
 //
 // What begins anew is known from the clock after the grant of what caused it, so that no action meets
@@ -187,8 +188,9 @@ module nd_send_timer
   assign fails      = !is_wait && requester.go_backs >= cfg.retry_cnt;
   assign off        = restart_q[row_q] || qp_states[row_q] != QpRts || requester.failed
                       || (!is_wait && cfg.timeout == '0)
+                      || (fails && !fail_mark_ready)
                       || (clear_valid && qp_t'(row_q) == clear_qp);
-  assign commit_req = state_q == Ask && !off && !wrote_q && (!fails || fail_mark_ready);
+  assign commit_req = state_q == Ask && !off && !wrote_q;
 
   assign commit_record = commit_rec(is_wait ? CommitRnrResume : CommitTimeout, 24'(row_q), '0, una,
                                     '0, 8'(fails));
