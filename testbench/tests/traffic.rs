@@ -11,12 +11,30 @@ fn run(choice: Choice, seed: u64) -> TrafficReport {
         megabyte_every: 1000,
         ..RandomTraffic::default()
     };
+    run_of(&wanted, choice, seed)
+}
+
+/// Traffic on a network that does everything that a network can do.
+fn run_badly(choice: Choice, seed: u64) -> TrafficReport {
+    let wanted = RandomTraffic {
+        requests: 1500,
+        megabyte_every: 1000,
+        loss: 2.0,
+        duplicate: 2.0,
+        reorder: 2.0,
+        corrupt: 1.0,
+        ..RandomTraffic::default()
+    };
+    run_of(&wanted, choice, seed)
+}
+
+fn run_of(wanted: &RandomTraffic, choice: Choice, seed: u64) -> TrafficReport {
     let options = RunOptions {
         seed,
         choice,
         ..RunOptions::default()
     };
-    let report = traffic::run(&wanted, &options, &|_| {});
+    let report = traffic::run(wanted, &options, &|_| {});
     report.unwrap_or_else(|failure| panic!("{choice:?}, seed {seed}: {failure}"))
 }
 
@@ -35,9 +53,20 @@ fn traffic_holds_with_each_scheduler() {
 }
 
 #[test]
+fn traffic_holds_on_a_bad_network() {
+    for (seed, choice) in [
+        (11, Choice::Fair),
+        (12, Choice::Random),
+        (13, Choice::Adversarial),
+    ] {
+        run_badly(choice, seed);
+    }
+}
+
+#[test]
 fn the_same_seed_makes_the_same_run() {
     let run = || {
-        let report = run(Choice::Random, 9);
+        let report = run_badly(Choice::Random, 9);
         (report.requests, report.bytes, report.frames, report.checked)
     };
     assert_eq!(run(), run());

@@ -93,11 +93,15 @@ fn again(arguments: &Arguments, options: &RunOptions) -> String {
         queue_pairs,
         max_size,
         megabyte_every,
+        ..
     } = &arguments.traffic;
     let mut command = format!(
         "tandem random --requests {requests} --qps {queue_pairs} --max-size {max_size} \
          --megabyte-every {megabyte_every}"
     );
+    for (name, percent) in arguments.traffic.network() {
+        command.push_str(&format!(" --{name} {percent}"));
+    }
     command.push_str(&failures::run_words(options));
     command
 }

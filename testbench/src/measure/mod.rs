@@ -2,16 +2,18 @@
 //! it says so.
 
 mod effort;
+mod goodput;
 mod rig;
 mod speed;
 
 use tandem_model::ndk::OpFlags;
+use thiserror::Error;
 
 use crate::targets::TargetOptions;
 use crate::vector::TargetKind;
 use crate::world::WorldError;
 use effort::Effort;
-use rig::Rig;
+use rig::{Rig, Shape};
 
 /// How much to measure.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +59,27 @@ const FINE: u32 = 8;
 /// Clocks between two looks where only speed counts.
 const COARSE: u32 = 256;
 
-type Result<T> = std::result::Result<T, WorldError>;
+/// Why there are no figures.
+#[derive(Debug, Error)]
+pub enum MeasureError {
+    /// The world stopped.
+    #[error(transparent)]
+    World(#[from] WorldError),
+    /// Something was sent again that need not be, or not as often as it must.
+    #[error("{what}: {counted} {counter}, expected {expected}")]
+    Retransmissions {
+        /// What was done.
+        what: String,
+        /// The counter.
+        counter: &'static str,
+        /// Its value.
+        counted: u32,
+        /// What it must be.
+        expected: u32,
+    },
+}
+
+type Result<T> = std::result::Result<T, MeasureError>;
 
 /// Makes all measurements; `tell` is told each one as it begins.
 ///
@@ -73,6 +95,8 @@ pub fn measure(options: &MeasureOptions, tell: &dyn Fn(&str)) -> Result<Vec<Figu
         "requests/s",
         true,
     ));
+    tell("what losses cost on the golden model");
+    goodput::counts(&mut figures, options, TargetKind::Model)?;
     if !options.engine {
         return Ok(figures);
     }
@@ -90,6 +114,9 @@ pub fn measure(options: &MeasureOptions, tell: &dyn Fn(&str)) -> Result<Vec<Figu
         let name = format!("writes of {name}: beats with data");
         figures.push(Figure::new(name, 100.0 * utilisation, "%", false));
     }
+    tell("what losses cost on the engine");
+    goodput::counts(&mut figures, options, TargetKind::Rtl)?;
+    goodput::goodput(&mut figures, options, TargetKind::Rtl)?;
     Ok(figures)
 }
 
@@ -125,8 +152,8 @@ fn sends(rig: &mut Rig, requests: u32) -> Result<u32> {
 }
 
 fn model_rate(options: &MeasureOptions) -> Result<f64> {
-    let kinds = [TargetKind::Model, TargetKind::Model];
-    let mut rig = Rig::new(&kinds, &targets(options), 1, 1024, COARSE, false)?;
+    let shape = Shape::of(&[TargetKind::Model; 2], COARSE);
+    let mut rig = Rig::new(shape, &targets(options))?;
     let start = Effort::now();
     let sent = sends(&mut rig, options.model_requests)?;
     Ok(f64::from(sent) / start.since().own)
@@ -135,8 +162,12 @@ fn model_rate(options: &MeasureOptions) -> Result<f64> {
 /// Clocks from frame to frame, with all requests there from the start.
 fn clocks_per_send(options: &MeasureOptions, queue_pairs: u32) -> Result<f64> {
     const SENDS: u32 = 512;
-    let kinds = [TargetKind::Rtl, TargetKind::Model];
-    let mut rig = Rig::new(&kinds, &targets(options), queue_pairs, 1024, FINE, true)?;
+    let shape = Shape {
+        queue_pairs,
+        keep: true,
+        ..Shape::of(&[TargetKind::Rtl, TargetKind::Model], FINE)
+    };
+    let mut rig = Rig::new(shape, &targets(options))?;
     let each = SENDS / queue_pairs;
     rig.receives(each)?;
     for turn in 1..=each {
@@ -161,8 +192,11 @@ fn clocks_per_send(options: &MeasureOptions, queue_pairs: u32) -> Result<f64> {
 
 /// Beats with data among all clocks, from frame to frame.
 fn utilisation(options: &MeasureOptions, length: u32, count: u32) -> Result<f64> {
-    let kinds = [TargetKind::Rtl, TargetKind::Model];
-    let mut rig = Rig::new(&kinds, &targets(options), 1, 1024, FINE, true)?;
+    let shape = Shape {
+        keep: true,
+        ..Shape::of(&[TargetKind::Rtl, TargetKind::Model], FINE)
+    };
+    let mut rig = Rig::new(shape, &targets(options))?;
     for turn in 1..=count {
         let flags = match turn == count {
             true => OpFlags::NONE,

@@ -1,23 +1,55 @@
 //! Nodes for measurements: `a` sends, `b` receives; or `a` alone, which does both.
 
 use tandem_model::hal::{Hal, Target};
-use tandem_model::ndk::bench::{ConnectParameters, PathMtu};
+use tandem_model::ndk::bench::ConnectParameters;
 use tandem_model::ndk::{
     Cq, LocalToken, Mdl, MrFlags, MrUse, NdkError, NdkResultEx, NtStatus, OpFlags, PAGE_SIZE,
     Provider, Qp, QpParameters, RemoteToken, Sge,
 };
 
-use super::Result;
+use crate::network::Rule;
 use crate::targets::{self, AnyTarget, TargetOptions};
 use crate::vector::TargetKind;
 use crate::world::{Address, Node, World, WorldError};
+
+type Result<T> = std::result::Result<T, WorldError>;
 
 /// Bytes to send from and to write to.
 const MEMORY: u32 = 1 << 20;
 /// Entries of the completion queues.
 const CQ_DEPTH: u32 = 4096;
+/// Looks at a world in which nothing goes on, before nothing is expected of it any more.
+const PATIENCE: u32 = 20_000;
 /// Depth of the queues.
 const DEPTH: u32 = 1024;
+
+/// What a rig is made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape<'a> {
+    /// Targets of the nodes.
+    pub(super) kinds: &'a [TargetKind],
+    /// Queue pairs on each side.
+    pub(super) queue_pairs: u32,
+    /// Clocks between two looks at the network.
+    pub(super) quantum: u32,
+    /// Whether frames are remembered.
+    pub(super) keep: bool,
+    /// Code of the acknowledgement timer; the provider's if absent.
+    pub(super) timeout: Option<u8>,
+}
+
+impl<'a> Shape<'a> {
+    /// One queue pair, and nothing remembered.
+    pub(super) fn of(kinds: &'a [TargetKind], quantum: u32) -> Self {
+        Self {
+            kinds,
+            queue_pairs: 1,
+            quantum,
+            keep: false,
+            timeout: None,
+        }
+    }
+}
 
 struct End {
     cq: Cq,
@@ -58,17 +90,11 @@ fn prepare(nic: &mut Provider<AnyTarget>, queue_pairs: u32) -> std::result::Resu
 }
 
 impl Rig {
-    pub(super) fn new(
-        kinds: &[TargetKind],
-        options: &TargetOptions,
-        queue_pairs: u32,
-        mtu: u32,
-        quantum: u32,
-        keep: bool,
-    ) -> Result<Self> {
+    pub(super) fn new(shape: Shape<'_>, options: &TargetOptions) -> Result<Self> {
+        let Shape { queue_pairs, .. } = shape;
         let mut nodes = Vec::new();
         let mut ends = Vec::new();
-        for (place, (name, kind)) in ["a", "b"].into_iter().zip(kinds).enumerate() {
+        for (place, (name, kind)) in ["a", "b"].into_iter().zip(shape.kinds).enumerate() {
             let kind = *kind;
             let address = Address::of(place);
             let target =
@@ -90,26 +116,29 @@ impl Rig {
             });
         }
         let mut rig = Self {
-            world: World::new(nodes, keep, None).with_quantum(quantum),
+            world: World::new(nodes, shape.keep, None)
+                .with_seed(options.seed)
+                .with_quantum(shape.quantum),
             ends,
             next: 0,
         };
         for pair in 0..queue_pairs as usize {
-            rig.connect(pair, mtu)?;
+            rig.connect(pair, shape.timeout)?;
         }
         Ok(rig)
     }
 
-    fn connect(&mut self, pair: usize, mtu: u32) -> Result<()> {
+    fn connect(&mut self, pair: usize, timeout: Option<u8>) -> Result<()> {
         let nodes = self.ends.len();
         for own in 0..nodes {
             let peer = nodes - 1 - own;
             let there = &self.world.nodes[peer];
             let number = there.nic.qp_number(self.ends[peer].qps[pair]);
             let number = number.map_err(|error| there.error(error))?;
+            let usual = ConnectParameters::to(there.address.mac, there.address.ipv4.into(), number);
             let parameters = ConnectParameters {
-                mtu: PathMtu::from_bytes(mtu).unwrap_or_default(),
-                ..ConnectParameters::to(there.address.mac, there.address.ipv4.into(), number)
+                timeout: timeout.unwrap_or(usual.timeout),
+                ..usual
             };
             let qp = self.ends[own].qps[pair];
             let outcome = self.world.nodes[own].nic.bench().connect(qp, &parameters);
@@ -183,6 +212,7 @@ impl Rig {
         let mut left = vec![0; self.ends.len()];
         left[0] += sent;
         left[receiver] += received;
+        let mut idle = 0;
         let mut results = vec![NdkResultEx::default(); 64];
         while left.iter().any(|left| *left > 0) {
             let busy = self.world.pump()?.is_any();
@@ -199,11 +229,28 @@ impl Rig {
                 }
                 *left = left.saturating_sub(taken);
             }
-            if !busy && before == left {
+            idle = match busy || before != left {
+                true => 0,
+                false => idle + 1,
+            };
+            // An engine without checker does not tell that its timer runs.
+            if idle > PATIENCE {
                 return Err(self.world.nodes[0].error(NdkError::Status(NtStatus::IO_TIMEOUT)));
             }
         }
         Ok(())
+    }
+
+    /// Impairs the network.
+    pub(super) fn impair(&mut self, rule: &Rule) {
+        self.world.network().add(rule);
+    }
+
+    /// A register of a node.
+    pub(super) fn register(&mut self, node: usize, offset: u32) -> Result<u32> {
+        let node = &mut self.world.nodes[node];
+        let value = node.nic.hal_mut().read_register(offset);
+        value.map_err(|error| node.error(error))
     }
 
     /// Clock of `a`.

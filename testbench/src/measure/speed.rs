@@ -7,7 +7,7 @@
 use tandem_model::ndk::OpFlags;
 
 use super::effort::Effort;
-use super::rig::Rig;
+use super::rig::{Rig, Shape};
 use super::{COARSE, Figure, MeasureOptions, Result, sends, targets};
 use crate::targets::TargetOptions;
 use crate::vector::TargetKind;
@@ -70,13 +70,13 @@ pub(super) fn measure(options: &MeasureOptions) -> Result<Vec<Figure>> {
 }
 
 fn rig(targets: &TargetOptions) -> Result<Rig> {
-    Rig::new(&[TargetKind::Rtl], targets, 1, 1024, COARSE, false)
+    Ok(Rig::new(Shape::of(&[TargetKind::Rtl], COARSE), targets)?)
 }
 
 fn work(options: &MeasureOptions, rig: &mut Rig) -> Result<()> {
     sends(rig, options.engine_requests)?;
     rig.write(1 << 20, OpFlags::NONE)?;
-    rig.complete(1, 0)
+    Ok(rig.complete(1, 0)?)
 }
 
 fn run(options: &MeasureOptions, targets: &TargetOptions) -> Result<Run> {

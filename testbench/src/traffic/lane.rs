@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use tandem_model::ndk::bench::{ConnectParameters, PathMtu};
 use tandem_model::ndk::{Mr, NdkError, OperationType, Qp, QpParameters, RemoteToken};
 
+use super::TIMEOUT;
 use super::arena::Slice;
 use super::dice::Dice;
 use super::side::{Side, Source};
@@ -163,6 +164,7 @@ pub(super) fn connect_all(
                     mtu,
                     inbound_read_limit: reads,
                     outbound_read_limit: reads,
+                    timeout: TIMEOUT,
                     ..parameters
                 },
                 ipv6,

@@ -16,8 +16,10 @@ mod side;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use tandem_model::ndk::{AdapterConfig, Provider, Timing};
 use thiserror::Error;
 
+use crate::network::{Action, Corruption, Reorder, Rule, Selection, What, When};
 use crate::targets::{self, Checked};
 use crate::vector::{Fault, RandomTraffic};
 use crate::world::{Address, Capture, Failure, Node, RunOptions, Scene, World, WorldError};
@@ -59,6 +61,14 @@ pub enum TrafficError {
 
 pub(super) type Result<T = ()> = std::result::Result<T, TrafficError>;
 
+/// Units of time, shorter than they are.
+const TIMING: Timing = Timing {
+    time_unit: 32,
+    rnr_unit: 10,
+    cnp_interval: 1000,
+};
+/// Code of the acknowledgement timers: 65,536 clocks.
+pub(super) const TIMEOUT: u8 = 11;
 /// Clocks without any result after which a round is stuck.
 const PATIENCE: u64 = 30_000_000;
 
@@ -123,6 +133,30 @@ pub fn run(
     })
 }
 
+/// What the network does to frames, either way.
+fn bad_network(wanted: &RandomTraffic) -> impl Iterator<Item = Rule> {
+    let all = [
+        (wanted.loss, Action::Drop),
+        (wanted.duplicate, Action::Duplicate(1)),
+        (wanted.reorder, Action::Reorder(Reorder::UpTo { up_to: 8 })),
+        (wanted.corrupt, Action::Corrupt(Corruption::RANDOM)),
+    ];
+    let some = all.into_iter().filter(|(percent, _)| *percent > 0.0);
+    some.map(|(percent, action)| Rule {
+        name: None,
+        from: None,
+        to: None,
+        what: What::Frames {
+            selection: Selection::default(),
+            when: When {
+                probability: Some(percent / 100.0),
+                ..When::default()
+            },
+            action,
+        },
+    })
+}
+
 /// The nodes of random traffic.
 const NODES: [&str; 2] = ["a", "b"];
 
@@ -138,7 +172,11 @@ impl Traffic {
                     source,
                 }
             })?;
-            let nic = tandem_model::ndk::Provider::open(target, address.adapter());
+            let config = AdapterConfig {
+                timing: TIMING,
+                ..address.adapter()
+            };
+            let nic = Provider::open(target, config);
             nodes.push(Node {
                 name: name.into(),
                 address,
@@ -154,7 +192,10 @@ impl Traffic {
             None => None,
         };
         let mut dice = Dice::new(options.seed);
-        let mut world = World::new(nodes, false, capture);
+        let mut world = World::new(nodes, false, capture).with_seed(options.seed);
+        for rule in bad_network(wanted) {
+            world.network().add(&rule);
+        }
         let mut sides = Vec::new();
         for (place, node) in world.nodes.iter_mut().enumerate() {
             sides.push(Side::new(node, place, options.seed)?);

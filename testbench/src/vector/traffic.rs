@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::{At, Fault, Vector};
 
 /// Random traffic between nodes `a` and `b`, in place of objects and steps.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema, clap::Args)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, clap::Args)]
 #[serde(deny_unknown_fields, default)]
 pub struct RandomTraffic {
     /// Initiator requests
@@ -26,6 +26,29 @@ pub struct RandomTraffic {
     /// One of so many messages has 1 MiB; 0: none
     #[arg(long, value_name = "N", default_value_t = Self::default().megabyte_every)]
     pub megabyte_every: u32,
+
+    /// Percent of frames that the network loses
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
+    pub loss: f64,
+
+    /// Percent of frames that come twice
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
+    pub duplicate: f64,
+
+    /// Percent of frames that come after one to eight later ones
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
+    pub reorder: f64,
+
+    /// Percent of frames that arrive with a bit turned over
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
+    pub corrupt: f64,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("not a percentage: 0 to 100".into()),
+    }
 }
 
 /// The engine has 64 queue pairs, of which software has some for itself.
@@ -40,6 +63,10 @@ impl Default for RandomTraffic {
             queue_pairs: 8,
             max_size: MAX_SIZE,
             megabyte_every: 4000,
+            loss: 0.0,
+            duplicate: 0.0,
+            reorder: 0.0,
+            corrupt: 0.0,
         }
     }
 }
@@ -57,8 +84,9 @@ impl RandomTraffic {
             queue_pairs,
             max_size,
             megabyte_every,
+            ..
         } = self;
-        format!(
+        let mut text = format!(
             "name = \"random\"\n\
              about = \"Random traffic: every result and every byte is compared.\"\n\
              {seed}\n\
@@ -67,7 +95,22 @@ impl RandomTraffic {
              queue_pairs = {queue_pairs}\n\
              max_size = {max_size}\n\
              megabyte_every = {megabyte_every}\n"
-        )
+        );
+        for (name, percent) in self.network() {
+            text += &format!("{name} = {percent}\n");
+        }
+        text
+    }
+
+    /// What the network does to frames, in percent.
+    pub fn network(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let all = [
+            ("loss", self.loss),
+            ("duplicate", self.duplicate),
+            ("reorder", self.reorder),
+            ("corrupt", self.corrupt),
+        ];
+        all.into_iter().filter(|(_, percent)| *percent > 0.0)
     }
 }
 
@@ -81,6 +124,7 @@ pub(super) fn check(vector: &Vector, traffic: &At<RandomTraffic>) -> Result<(), 
         && head.region.is_empty()
         && head.qp.is_empty()
         && head.connection.is_empty()
+        && head.network.is_empty()
         && vector.steps.is_empty();
     if !alone {
         return Err(Fault::new(
@@ -88,12 +132,13 @@ pub(super) fn check(vector: &Vector, traffic: &At<RandomTraffic>) -> Result<(), 
             "a vector of random traffic has neither objects nor steps",
         ));
     }
-    let possible =
-        (1..=MAX_QUEUE_PAIRS).contains(&traffic.queue_pairs) && traffic.max_size <= MAX_SIZE;
+    let possible = (1..=MAX_QUEUE_PAIRS).contains(&traffic.queue_pairs)
+        && traffic.max_size <= MAX_SIZE
+        && traffic.network().all(|(_, percent)| percent <= 100.0);
     if !possible {
         return Err(
             Fault::new(traffic.span(), "this traffic is not possible").help(format!(
-                "`queue_pairs` is 1 to {MAX_QUEUE_PAIRS}, `max_size` at most {MAX_SIZE}"
+                "`queue_pairs` is 1 to {MAX_QUEUE_PAIRS}, `max_size` at most {MAX_SIZE}, of the network at most 100 percent"
             )),
         );
     }
@@ -111,6 +156,9 @@ mod tests {
             queue_pairs: 3,
             max_size: 0,
             megabyte_every: 5,
+            loss: 1.5,
+            reorder: 3.0,
+            ..RandomTraffic::default()
         };
         for (seed, stands) in [(9, Some(9)), (u64::MAX, None)] {
             let vectors = super::super::parse(&traffic.to_text(seed)).unwrap();
