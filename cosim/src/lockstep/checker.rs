@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use tandem_model::abi::{CommitKind, QpState, RespondKind, RxResult, Table};
-use tandem_model::engine::{Action, Config, Effect, Engine, ReadChannel, WriteChannel};
+use tandem_model::engine::{Action, Config, Effect, Engine, WriteChannel};
 use tandem_model::wire::Frame;
 
 use super::channels::{Channel, Item};
@@ -113,7 +113,7 @@ impl Checker {
             }
             Record::Ask { cycle, stalled } => {
                 self.pass(cycle, stalled)?;
-                let busy = self.timing.timer_runs();
+                let busy = self.timing.timer_runs() || self.may_send();
                 self.world.answer(Standing { busy });
             }
             Record::BadCommit { cycle, bits, cause } => {
@@ -141,6 +141,18 @@ impl Checker {
             Record::End { .. } => {}
         }
         Ok(())
+    }
+
+    /// Whether a packet may leave now, as one that only keeps the pace of its queue pair.
+    fn may_send(&self) -> bool {
+        let mut actions = Vec::new();
+        let looked = self.engine.enabled(&mut Glance(&self.world), &mut actions);
+        let sends = |action: &Action| match action.kind {
+            CommitKind::SqEmit => true,
+            CommitKind::Respond => action.cause == RespondKind::Cnp as u8,
+            _ => false,
+        };
+        looked.is_err() || actions.iter().any(sends)
     }
 
     fn commit(&mut self, action: Action) -> Result<(), Box<Divergence>> {
