@@ -110,9 +110,7 @@ impl World {
                 }
             } else {
                 let fits = |(_, burst): &(u64, ReadBurst)| burst.address == address;
-                let before = queue
-                    .iter()
-                    .rposition(|read| read.0 < now && fits(read));
+                let before = queue.iter().rposition(|read| read.0 < now && fits(read));
                 if let Some(at) = before.or_else(|| queue.iter().position(fits)) {
                     let (number, burst) = queue.remove(at)?;
                     queue.retain(|read| read.0 > number || !fits(read));

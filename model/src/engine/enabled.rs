@@ -7,6 +7,9 @@ use crate::complete::Queue;
 use crate::receive::Answer;
 use crate::wire::Frame;
 
+/// Requests sent and not retired that an engine must be able to keep for each queue pair.
+pub const OUTSTANDING: usize = 16;
+
 impl Engine {
     /// Appends all actions that are legal now, fully filled in. Of an acknowledge that may cover others
     /// behind it, every variant is listed. Not listed are `DropNoBuffer`, and the taking of frames while
@@ -59,13 +62,20 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a queue pair may send a packet of a request now.
+    /// Whether a queue pair can send a packet of a request now, also on an engine that keeps few requests: with less than
+    /// [`OUTSTANDING`] requests sent and not retired, and reads that count until they retired.
     ///
     /// # Errors
     /// What `inputs` could not read.
     pub fn may_send(&self, qpn: u32, inputs: &mut dyn Inputs) -> Result<bool, InputError> {
         let send = self.expect_send(qpn as usize, inputs, &mut Vec::new())?;
-        Ok(send.is_ok_and(|(action, _)| action.kind == CommitKind::SqEmit))
+        let max_read = self.config.max_read;
+        let keeps_few = self
+            .context
+            .qp(qpn)
+            .zip(self.senders.get(qpn as usize))
+            .is_some_and(|(qp, sender)| sender.keeps_few(OUTSTANDING, qp.max_ord.min(max_read)));
+        Ok(keeps_few && send.is_ok_and(|(action, _)| action.kind == CommitKind::SqEmit))
     }
 
     /// Whether there is room for one more response.

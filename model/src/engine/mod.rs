@@ -28,6 +28,7 @@ mod traffic;
 
 pub use action::{Action, UnknownKind};
 pub use config::Config;
+pub use enabled::OUTSTANDING;
 pub use illegal::{Illegal, Room};
 pub use io::{Effect, InputError, Inputs, ReadChannel, WriteChannel};
 pub use timer::{Timer, TimerChange};

@@ -111,6 +111,11 @@ impl SendQueue {
         self.start + (packet & 0xFF_FFFF) as u32
     }
 
+    /// Whether less than so many requests, and reads among them, are sent and not retired.
+    pub fn keeps_few(&self, requests: usize, reads: u8) -> bool {
+        self.in_flight.len() < requests && self.reads_unretired < reads.into()
+    }
+
     /// Whether a response or a timeout failed a request.
     pub fn is_fatal(&self) -> bool {
         self.fatal
