@@ -336,8 +336,10 @@ module nd_receive_rx
       a_grant: assert (!commit_gnt || commit_req);
       a_frame: assert (state_q == Idle || frame_valid);
       a_place: assert (!commit_gnt || !effect_q.reserve || !full);
-      a_says:  assert (!effect_q.requester_we || effect_q.rec.kind == CommitRxResponse);
-      a_ack:   assert (!effect_q.ack_valid || effect_q.ack.psn == effect_q.requester.una);
+      if (state_q == Ready) begin
+        a_says: assert (!effect_q.requester_we || effect_q.rec.kind == CommitRxResponse);
+        a_ack:  assert (!effect_q.ack_valid || effect_q.ack.psn == effect_q.requester.una);
+      end
       if (commit_gnt && effect_q.requester_we) begin
         // acknowledged is only what was sent, and no read that is not open ends
         a_una:   assert (psn_t'(effect_q.requester.una - una) <= psn_t'(top_q - una));

@@ -76,12 +76,7 @@ mod tests {
     fn packets_until_starved(can_send: bool) -> Option<u64> {
         let mut service = Service::new(4);
         service.touched(1);
-        for packet in 1..=1000 {
-            if service.sent(0) && service.starved(|qpn| qpn == 1 && can_send).is_err() {
-                return Some(packet);
-            }
-        }
-        None
+        (1..=1000).find(|_| service.sent(0) && service.starved(|qpn| qpn == 1 && can_send).is_err())
     }
 
     #[test]
