@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::bus::Traffic;
 use crate::fault::Fault;
-use crate::sim::Build;
+use crate::sim::{Build, SimulationError};
 
 /// How a Verilated node is run.
 #[derive(Clone, Debug)]
@@ -21,12 +21,27 @@ pub struct Options {
     pub build: Build,
     /// Where to write an FST wave (needs [`Build::Debug`]).
     pub wave: Option<Wave>,
+    /// Where to write coverage data at the end (needs [`Build::Coverage`]).
+    pub coverage: Option<PathBuf>,
     /// Host memory at most, in bytes.
     pub memory: usize,
     /// Whether to keep all inputs, for [`RtlTarget::replay`](crate::RtlTarget::replay).
     pub keep_inputs: bool,
     /// What is wrong with the engine's ports, to see it found.
     pub fault: Option<Fault>,
+}
+
+impl Options {
+    /// Whether the build can do what is asked of it.
+    pub(crate) fn check(&self) -> Result<(), SimulationError> {
+        if self.wave.is_some() && self.build != Build::Debug {
+            return Err(SimulationError::NoWave);
+        }
+        if self.coverage.is_some() && self.build != Build::Coverage {
+            return Err(SimulationError::NoCoverage);
+        }
+        Ok(())
+    }
 }
 
 /// A wave to write.
@@ -47,6 +62,7 @@ impl Default for Options {
             lockstep: true,
             build: Build::Fast,
             wave: None,
+            coverage: None,
             memory: 256 << 20,
             keep_inputs: false,
             fault: None,

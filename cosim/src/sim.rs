@@ -32,6 +32,9 @@ pub enum SimulationError {
     /// Only the debug build writes waves.
     #[error("a wave needs the debug build of the engine")]
     NoWave,
+    /// Only the coverage build has coverage data.
+    #[error("coverage data needs the coverage build of the engine")]
+    NoCoverage,
 }
 
 type New = fn(UniquePtr<sys::Context>) -> UniquePtr<sys::Model>;

@@ -1,5 +1,7 @@
 //! The Verilated engine as a [`Target`].
 
+use std::path::PathBuf;
+
 use tandem_model::abi::{COMMIT, Record as AbiRecord};
 use tandem_model::engine::{Action, Config};
 use tandem_model::hal::{Hal, HalError, Target};
@@ -33,6 +35,7 @@ pub struct RtlTarget {
     seed: u64,
     kept: Option<Vec<PortsIn>>,
     wave: Option<Wave>,
+    coverage: Option<PathBuf>,
     fault: Option<Injector>,
     cycle: u64,
     active: u64,
@@ -56,9 +59,7 @@ impl RtlTarget {
     /// Builds an engine and takes it through reset.
     pub fn new(options: Options) -> Result<Self, HalError> {
         let stop = |cause: String| HalError::Stopped(format!("node {}: {cause}", options.node));
-        if options.wave.is_some() && options.build != Build::Debug {
-            return Err(stop(SimulationError::NoWave.to_string()));
-        }
+        options.check().map_err(|error| stop(error.to_string()))?;
         let simulation = Simulation::new(options.build, options.seed)
             .map_err(|error| stop(error.to_string()))?;
         let memory = HostMemory::new(options.memory);
@@ -80,6 +81,7 @@ impl RtlTarget {
             seed: options.seed,
             kept: options.keep_inputs.then(Vec::new),
             wave: options.wave,
+            coverage: options.coverage,
             fault: options.fault.map(Injector::new),
             cycle: 0,
             active: 0,
@@ -377,19 +379,20 @@ impl Target for RtlTarget {
                 return Err(self.stop(cause));
             }
         }
-        let Some(lockstep) = self.lockstep.take() else {
-            return Ok(());
-        };
-        match lockstep.finish(self.cycle, self.sink.stalled(), self.outputs.irq) {
-            Ok(summary) => {
-                self.summary = Some(summary);
-                Ok(())
-            }
-            Err(divergence) => {
-                let text = divergence.to_string();
-                self.divergence = Some(divergence);
-                Err(self.stop(text))
+        if let Some(lockstep) = self.lockstep.take() {
+            match lockstep.finish(self.cycle, self.sink.stalled(), self.outputs.irq) {
+                Ok(summary) => self.summary = Some(summary),
+                Err(divergence) => {
+                    let text = divergence.to_string();
+                    self.divergence = Some(divergence);
+                    return Err(self.stop(text));
+                }
             }
         }
+        if let Some(path) = self.coverage.take() {
+            let written = self.simulation.model().write_coverage(&path);
+            written.map_err(|error| self.stop(error.to_string()))?;
+        }
+        Ok(())
     }
 }

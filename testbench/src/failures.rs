@@ -105,6 +105,7 @@ pub fn keep(parent: &Path, failed: &Failed<'_>) -> Result<Kept, KeepError> {
         .collect();
     let again = RunOptions {
         waves: Some(waves),
+        coverage: None,
         capture: Some(capture.clone()),
         ..failed.options.clone()
     };

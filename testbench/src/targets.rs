@@ -1,7 +1,7 @@
 //! The targets that a node can run on, behind one door.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tandem_model::engine::Config;
 use tandem_model::hal::{Hal, HalError, Target};
@@ -42,10 +42,15 @@ pub struct Waves {
 impl Waves {
     /// The file of a node.
     pub fn file(&self, node: &str) -> PathBuf {
-        let mut name = self.path.file_stem().unwrap_or_default().to_owned();
-        name.push(format!(".{node}.fst"));
-        self.path.with_file_name(name)
+        file_of(&self.path, node, "fst")
     }
+}
+
+/// A path with the node's name put before its extension.
+fn file_of(path: &Path, node: &str, extension: &str) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!(".{node}.{extension}"));
+    path.with_file_name(name)
 }
 
 /// How to open targets.
@@ -57,6 +62,8 @@ pub struct TargetOptions {
     pub choice: Choice,
     /// Where the engine's waves go.
     pub waves: Option<Waves>,
+    /// Where the engine's coverage data goes; the node's name is put before the extension.
+    pub coverage: Option<PathBuf>,
     /// The engine without its checker, for measurements.
     pub unchecked: bool,
     /// The engine on buses without latency, gaps and back-pressure, for measurements.
@@ -125,9 +132,11 @@ fn open_rtl(node: &str, seed: u64, options: &TargetOptions) -> Result<Inner, Hal
         path: waves.file(node),
         from: waves.from.get(node).copied().unwrap_or(0),
     });
-    let build = match wave {
-        Some(_) => Build::Debug,
-        None => Build::Fast,
+    let coverage = options.coverage.as_ref();
+    let build = match (&wave, coverage) {
+        (Some(_), _) => Build::Debug,
+        (None, Some(_)) => Build::Coverage,
+        (None, None) => Build::Fast,
     };
     let target = RtlTarget::new(Options {
         node: node.into(),
@@ -139,6 +148,7 @@ fn open_rtl(node: &str, seed: u64, options: &TargetOptions) -> Result<Inner, Hal
         lockstep: !options.unchecked,
         build,
         wave,
+        coverage: coverage.map(|path| file_of(path, node, "dat")),
         keep_inputs: options.keep_inputs,
         fault: options.inject.map(|inject| match inject {
             Inject::Frame => Fault::FrameBit { beat: BEAT },

@@ -33,6 +33,11 @@ pub struct Arguments {
     #[arg(long, value_name = "wave.fst")]
     trace: Option<PathBuf>,
 
+    /// Write the engines' coverage data to `coverage.NODE.dat` (one vector only; needs a program with the coverage
+    /// build: `--features coverage`)
+    #[arg(long, value_name = "coverage.dat", conflicts_with = "trace")]
+    coverage: Option<PathBuf>,
+
     /// Write the frames to a capture file that Wireshark opens (one vector only)
     #[arg(long, value_name = "out.pcapng")]
     capture: Option<PathBuf>,
@@ -94,10 +99,11 @@ type Job = (usize, Arc<VectorFile>, usize);
 pub fn run(arguments: &Arguments) -> Result<bool> {
     let start = Instant::now();
     let jobs = collect(arguments)?;
-    if (arguments.trace.is_some() || arguments.capture.is_some()) && jobs.len() != 1 {
+    let outputs = [&arguments.trace, &arguments.coverage, &arguments.capture];
+    if outputs.into_iter().any(Option::is_some) && jobs.len() != 1 {
         return Err(miette::miette!(
             help = "name one file, and one of its cases with --case",
-            "--trace and --capture are for one vector, and there are {}",
+            "--trace, --coverage and --capture are for one vector, and there are {}",
             jobs.len()
         ));
     }
@@ -134,18 +140,21 @@ fn collect(arguments: &Arguments) -> Result<Vec<Job>> {
 
 /// A file that cannot be written is found before the run, not after it.
 fn check_writable(arguments: &Arguments) -> Result<()> {
-    let outputs = [&arguments.trace, &arguments.capture, &arguments.junit];
-    for path in outputs.into_iter().flatten() {
+    let by_node = [&arguments.trace, &arguments.coverage];
+    let outputs = by_node
+        .into_iter()
+        .chain([&arguments.capture, &arguments.junit]);
+    for path in outputs.flatten() {
         let opened = std::fs::OpenOptions::new()
             .create(true)
             .append(true)
             .open(path);
         opened.map_err(|error| miette::miette!("cannot write {}: {error}", path.display()))?;
     }
-    if let Some(trace) = &arguments.trace {
+    for path in by_node.into_iter().flatten() {
         // Its name only gives those of the nodes' files.
-        if trace.metadata().is_ok_and(|metadata| metadata.len() == 0) {
-            let _ = std::fs::remove_file(trace);
+        if path.metadata().is_ok_and(|metadata| metadata.len() == 0) {
+            let _ = std::fs::remove_file(path);
         }
     }
     Ok(())
@@ -198,6 +207,7 @@ fn run_one(arguments: &Arguments, file: Arc<VectorFile>, index: usize) -> Run {
             path,
             ..Waves::default()
         }),
+        coverage: arguments.coverage.clone(),
         capture: arguments.capture.clone(),
         ..arguments.targets.options(seed(arguments, &file, index))
     };

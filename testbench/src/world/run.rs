@@ -25,6 +25,8 @@ pub struct RunOptions {
     pub choice: Choice,
     /// Waves.
     pub waves: Option<Waves>,
+    /// Coverage data.
+    pub coverage: Option<PathBuf>,
     /// Capture file.
     pub capture: Option<PathBuf>,
     /// What is wrong with the engines, to see it found.
@@ -52,6 +54,7 @@ impl RunOptions {
             seed: self.seed,
             choice: self.choice,
             waves: self.waves.clone(),
+            coverage: self.coverage.clone(),
             inject: self.inject,
             ..TargetOptions::default()
         }
