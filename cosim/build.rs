@@ -21,7 +21,9 @@ fn main() {
                 .configure(&mut shim);
             shim.define(&format!("TANDEM_{}", variant.name().to_uppercase()), None);
         }
-        println!("cargo::rerun-if-changed=src");
+        for source in ["src/ports.rs", "src/shim.cc", "src/shim.h"] {
+            println!("cargo::rerun-if-changed={source}");
+        }
         shim.file("src/shim.cc")
             .try_compile("tandem_engine_shim")
             .map_err(|error| Error::Compile {
