@@ -134,8 +134,10 @@ module nd_send_timer
   assign load_row  = row_of(load, qp_t'(row2_q));
   assign stand_row = row_of(stand, qp_t'(row2_q));
 
+  // One clock more, since `tx_stalled` is known a clock late.
   nd_ram #(.T(time_t), .Depth(NumQp)) u_deadline (
-    .clk, .we(load), .waddr(row2_q), .wdata(now_q + span2_q), .raddr(row0), .rdata(deadline)
+    .clk, .we(load), .waddr(row2_q), .wdata(now_q + span2_q + 48'd1), .raddr(row0),
+    .rdata(deadline)
   );
 
   // ---- what begins anew: progress and go-backs outside of an RNR wait, each wait, each action
