@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 
 use tandem_model::abi::CommitKind;
-use tandem_model::engine::{Action, Illegal, ReadChannel, Room};
+use tandem_model::engine::{Action, Illegal, ReadChannel};
 use tandem_model::wire;
 
 use super::channels::Item;
@@ -17,7 +17,7 @@ pub enum Difference {
     /// The engine did what the model does not allow.
     Illegal {
         /// Room whose decision it was.
-        room: Room,
+        room: String,
         /// What the model allows, field by field.
         allowed: String,
     },
@@ -102,7 +102,7 @@ impl Difference {
     /// An action that the model refused.
     pub fn illegal(illegal: &Illegal) -> Self {
         Self::Illegal {
-            room: illegal.room(),
+            room: suspect::of_decision(illegal),
             allowed: illegal.to_string(),
         }
     }
@@ -110,7 +110,7 @@ impl Difference {
     /// The room to look in first, for a difference that an action of this kind caused.
     pub fn room(&self, kind: Option<CommitKind>) -> String {
         let room = match self {
-            Self::Illegal { room, .. } => return room.to_string(),
+            Self::Illegal { room, .. } => return room.clone(),
             Self::Effect {
                 channel: "frames",
                 expected,

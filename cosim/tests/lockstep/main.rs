@@ -8,8 +8,8 @@ mod timing;
 
 use shadow::records;
 use tandem_cosim::lockstep::{Difference, Divergence, Lockstep, Record, Summary};
-use tandem_model::abi::CommitKind;
-use tandem_model::engine::Config;
+use tandem_model::abi::{CommitKind, Fault, Status};
+use tandem_model::engine::{Action, Config};
 
 fn check(records: Vec<Record>) -> Result<Summary, Box<Divergence>> {
     let mut lockstep = Lockstep::start(Config::default(), "b", 7).unwrap();
@@ -270,4 +270,25 @@ fn a_decision_that_is_due_and_never_made_is_told_with_its_room() {
             .contains("Complete: completion queue"),
         "{divergence}"
     );
+}
+
+#[test]
+fn a_token_that_one_side_refused_points_at_context() {
+    let divergence = broken(|records| {
+        let at = first(records, commit_of(CommitKind::SqEmit));
+        at.is_some_and(|at| match &mut records[at] {
+            Record::Commit { action, .. } => {
+                *action = Action {
+                    kind: CommitKind::SqFail,
+                    psn: 0,
+                    token: Fault::TokenKey as u32,
+                    cause: Status::LocalProtection as u8,
+                    ..*action
+                };
+                true
+            }
+            _ => false,
+        })
+    });
+    assert_eq!(divergence.room(), "context or send", "{divergence}");
 }
