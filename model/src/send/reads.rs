@@ -10,7 +10,7 @@ use crate::wire::{Frame, Opcode, Token};
 const SINK: usize = 4;
 
 /// A read whose last response has not been accepted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct OpenRead {
     pub index: u16,
     /// Packet number of its first response.
