@@ -237,9 +237,11 @@ impl Engine {
         let bth = &frame.bth;
         let finished = receiver.take(taken, qp, bth.ack_req, bth.solicited, placed);
         self.responses += receiver.queued() - owed;
-        if let Some(completion) = finished {
+        if let Some(mut completion) = finished {
             if let Some(token) = completion.invalidated {
                 self.context.invalidate(Token(token));
+                // Other queue pairs may have bytes under way through it.
+                completion.barrier = self.payload_writes;
             }
             self.complete.push(qpn, Queue::Receive, completion);
         }

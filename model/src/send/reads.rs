@@ -107,12 +107,13 @@ impl SendQueue {
             invalidate,
             ..
         } = *read;
-        if payload > 0
+        let is_done = next >= end;
+        // What other queue pairs have under way through a token that dies counts too.
+        if (payload > 0 || is_done && invalidate.is_some())
             && let Some(request) = self.in_flight.iter_mut().find(|r| r.index == index)
         {
             request.placed = placed;
         }
-        let is_done = next >= end;
         if is_done {
             self.open_reads.pop_front();
         }
