@@ -141,7 +141,8 @@ impl SendQueue {
     }
 
     /// Takes the oldest request out as [`SendQueue::retirement`] says: its completion, unless it
-    /// succeeded silently (WIRE-ORD-3, -4), and the payload writes that it waited for.
+    /// succeeded silently (WIRE-ORD-3, -4), and the payload writes that it waited for. A failure waits for
+    /// none; its completion does.
     pub fn retire(&mut self, retirement: Retirement, qp: &QpContext) -> (Option<Completion>, u64) {
         let Some(request) = self.take_oldest() else {
             return (None, 0);
@@ -151,9 +152,9 @@ impl SendQueue {
         completion.barrier = request.placed;
         if retirement.status != Status::Success {
             completion.error_code = self.failure.map_or(0, |failure| failure.error_code);
+            return (Some(completion), 0);
         }
-        let is_told = retirement.status != Status::Success || !request.silent;
-        (is_told.then_some(completion), request.placed)
+        ((!request.silent).then_some(completion), request.placed)
     }
 
     fn take_oldest(&mut self) -> Option<Request> {
