@@ -1,5 +1,7 @@
-//! The Tandem bench: vectors, the world that runs them, random traffic, measurements and reports.
+//! The Tandem bench: vectors, the world that runs them, random traffic, exploration, measurements and
+//! reports.
 
+pub mod explore;
 pub mod failures;
 pub mod measure;
 pub mod network;

@@ -11,12 +11,13 @@ use crate::{lint, regs};
 pub fn all() -> Result {
     heading("Tools");
     install(&Tool::ALL)?;
-    let checks: [Check; 5] = [
+    let checks: [Check; 6] = [
         ("format", format),
         ("clippy", clippy),
         ("lint", lint::all),
         ("registers", || regs::run(regs::Mode::Check)),
         ("tests", tests),
+        ("worlds", worlds),
     ];
     let mut results = Vec::new();
     for (name, check) in checks {
@@ -67,6 +68,22 @@ fn tests() -> Result {
         "cargo test",
         cargo().args(["test", "--workspace", "--no-fail-fast"]),
     )
+}
+
+/// Every order of events in small worlds. It needs no engine, and the build of the tests is fast enough.
+fn worlds() -> Result {
+    let arguments = [
+        "run",
+        "--no-default-features",
+        "-p",
+        "tandem-testbench",
+        "--bin",
+        "tandem",
+        "--",
+        "explore",
+        "--all",
+    ];
+    run("tandem explore --all", cargo().args(arguments))
 }
 
 fn line(name: &str, passed: bool, time: Duration) -> String {

@@ -3,6 +3,7 @@
 //! The records come from a golden engine that runs as if it were hardware, so what the checker finds here
 //! is what was put in by hand: each kind of difference, its room, and its message.
 
+mod invalidation;
 mod shadow;
 mod timing;
 

@@ -12,7 +12,7 @@ use tandem_model::engine::{
 use tandem_model::hal::{Hal, HalError};
 use tandem_model::ndk::bench::ConnectParameters;
 use tandem_model::ndk::{
-    AdapterConfig, ArmType, Cq, LocalToken, Mdl, MrFlags, MrUse, OpFlags, Provider, Qp,
+    AdapterConfig, ArmType, Cq, LocalToken, Mdl, MrFlags, MrUse, OpFlags, Pd, Provider, Qp,
     QpParameters, RemoteToken, Sge,
 };
 use tandem_model::target::Memory;
@@ -196,6 +196,7 @@ impl Hal for Shared {
 pub(crate) struct Bench {
     shadow: Shared,
     nic: Provider<Shared>,
+    pd: Pd,
     cq: Cq,
     /// Queue pairs, each connected to itself.
     qps: Vec<Qp>,
@@ -242,6 +243,7 @@ impl Bench {
         Self {
             shadow,
             nic,
+            pd,
             cq,
             qps,
             buffer,
@@ -266,6 +268,38 @@ impl Bench {
         self.nic
             .write(qp, 2, &[sge], to, remote, OpFlags::default())
             .unwrap();
+    }
+
+    /// Tokens of a region that can be invalidated.
+    fn fast_region(&mut self) -> (LocalToken, RemoteToken) {
+        let mdl = [Mdl::identity(self.buffer, 64)];
+        let flags = MrFlags::ALLOW_REMOTE_WRITE;
+        let mut bench = self.nic.bench();
+        let mr = bench.place_fast_region(self.pd, &mdl, 64, flags).unwrap();
+        let local = self.nic.local_token_from_mr(mr).unwrap();
+        (local, self.nic.remote_token_from_mr(mr).unwrap())
+    }
+
+    /// Posts a send of no bytes that invalidates a token, and the receive for it.
+    pub(crate) fn send_and_invalidate(&mut self, qp: usize) {
+        let (_, token) = self.fast_region();
+        let qp = self.qps[qp];
+        self.nic.receive(qp, 4, &[]).unwrap();
+        self.nic
+            .send_and_invalidate(qp, 5, &[], OpFlags::default(), token)
+            .unwrap();
+    }
+
+    /// Posts a read of no bytes that invalidates the token of its sink.
+    pub(crate) fn read_and_invalidate(&mut self, qp: usize) {
+        let (token, _) = self.fast_region();
+        let sink = Sge {
+            token,
+            ..self.sge(0, 0)
+        };
+        let flags = OpFlags::RDMA_READ_LOCAL_INVALIDATE;
+        let (qp, from, remote) = (self.qps[qp], self.buffer, self.remote);
+        self.nic.read(qp, 6, &[sink], from, remote, flags).unwrap();
     }
 
     /// Engine number of a queue pair.

@@ -21,7 +21,7 @@ pub(crate) enum Queue {
 }
 
 /// A finished request, on its way to its completion queue.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct Completion {
     /// Completion queue, as the context named it when the request finished.
     pub cq: u16,
@@ -71,7 +71,7 @@ impl Completion {
 }
 
 /// Run-time state of a completion queue.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 struct CqState {
     producer: u16,
     consumer: u16,
@@ -93,7 +93,7 @@ impl CqState {
 }
 
 /// Completions of one queue pair that wait for their `Complete`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 struct Waiting {
     queues: [VecDeque<Completion>; 2],
 }
@@ -118,7 +118,7 @@ pub(crate) struct Written {
 }
 
 /// See the module.
-#[derive(Clone)]
+#[derive(Clone, Hash)]
 pub(crate) struct Complete {
     cqs: Vec<CqState>,
     waiting: Vec<Waiting>,
@@ -258,6 +258,14 @@ impl Complete {
             state.arm = Arm::None;
         }
         fires.then_some(EventKind::Completion)
+    }
+
+    /// See [`Engine::forget_writes`](crate::engine::Engine::forget_writes).
+    pub fn forget_writes(&mut self, count: u64) {
+        let queues = self.waiting.iter_mut().flat_map(|qp| &mut qp.queues);
+        for completion in queues.flatten() {
+            completion.barrier = completion.barrier.saturating_sub(count);
+        }
     }
 
     /// Whether no completion or event of the queue pair waits.

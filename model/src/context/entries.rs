@@ -11,7 +11,7 @@ pub(crate) const ENTRY_BYTES: usize = 64;
 pub(crate) type Staged = [u8; ENTRY_BYTES];
 
 /// Queue-pair context. Codes out of range are brought into it, so that nothing has to check them again.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct QpContext {
     /// An unknown code counts as `QpReset`.
     pub state: QpState,
@@ -116,7 +116,7 @@ impl QpContext {
 }
 
 /// Completion-queue context.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub(crate) struct CqContext {
     pub valid: bool,
     /// At most 15.
@@ -135,7 +135,7 @@ impl CqContext {
 }
 
 /// Memory-token context.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct TokenContext {
     pub valid: bool,
     pub kind: TokenKind,
@@ -170,7 +170,7 @@ impl TokenContext {
 }
 
 /// Scatter/gather element.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Sge {
     pub address: u64,
     pub length: u32,

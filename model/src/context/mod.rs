@@ -13,7 +13,7 @@ use crate::engine::Config;
 const PAGES: usize = ENTRY_BYTES / 8;
 
 /// A context command, as it was staged.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct Command {
     /// Table code.
     pub table: u8,
@@ -55,7 +55,7 @@ pub(crate) enum Written {
 }
 
 /// The tables.
-#[derive(Clone)]
+#[derive(Clone, Hash)]
 pub(crate) struct Context {
     qps: Vec<QpContext>,
     cqs: Vec<CqContext>,

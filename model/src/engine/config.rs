@@ -1,7 +1,7 @@
 //! Sizes of an engine.
 
 /// Sizes of an engine, fixed when it is made: what the capability registers tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Config {
     /// log2 of the number of queue pairs, at most 16.
     pub log2_qps: u8,

@@ -13,8 +13,8 @@ impl Engine {
         inputs: &mut dyn Inputs,
     ) -> Result<(), InputError> {
         let total = chunks.iter().map(|chunk| chunk.length).sum();
-        self.payload.resize(total, 0);
-        let mut rest = self.payload.as_mut_slice();
+        self.scratch.payload.resize(total, 0);
+        let mut rest = self.scratch.payload.as_mut_slice();
         for chunk in chunks {
             let Some((bytes, after)) = rest.split_at_mut_checked(chunk.length) else {
                 break;
@@ -30,7 +30,7 @@ impl Engine {
         let mut bytes = self.buffer();
         let (eth, ip) = self.host.port.headers(qp);
         let frame = Frame {
-            payload: &self.payload,
+            payload: &self.scratch.payload,
             ..Frame::new(eth, ip, qp.udp_sport, bth, ext)
         };
         frame.emit(&mut bytes);

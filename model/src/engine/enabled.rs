@@ -2,10 +2,9 @@
 
 use super::expect::respond;
 use super::{Action, Engine, InputError, Inputs};
-use crate::abi::{CommitKind, DropCause, RespondKind};
+use crate::abi::{CommitKind, RespondKind};
 use crate::complete::Queue;
 use crate::receive::Answer;
-use crate::wire::Frame;
 
 /// Requests sent and not retired that an engine must be able to keep for each queue pair.
 pub const OUTSTANDING: usize = 16;
@@ -34,11 +33,8 @@ impl Engine {
         out.extend(self.expect_rq_doorbell());
         out.extend(self.expect_cq_doorbell());
         let mut chunks = Vec::new();
-        if let Some(frame) = self.frames.front()
-            && self.may_take_frames()
-        {
-            let parsed: Result<Frame<'_>, DropCause> = Frame::parse(frame);
-            out.push(self.expect_frame(&parsed, inputs, &mut chunks)?.action);
+        if self.may_take_frames() {
+            out.extend(self.frame_action(inputs)?);
         }
         for qpn in self.ready.written() {
             chunks.clear();

@@ -22,6 +22,7 @@ mod illegal;
 mod io;
 mod ready;
 mod respond;
+mod search;
 mod step;
 mod timer;
 mod traffic;
@@ -37,11 +38,12 @@ use std::collections::VecDeque;
 
 use crate::abi::QpState;
 use crate::complete::Complete;
-use crate::context::{Chunk, Context};
+use crate::context::Context;
 use crate::host::Host;
 use crate::receive::Receiver;
 use crate::send::SendQueue;
 use ready::Ready;
+use search::Scratch;
 
 /// Spent buffers that are kept for reuse.
 const POOL: usize = 256;
@@ -64,9 +66,7 @@ pub struct Engine {
     retimed: Option<TimerChange>,
     ready: Ready,
     turn: usize,
-    pool: Vec<Vec<u8>>,
-    chunks: Vec<Chunk>,
-    payload: Vec<u8>,
+    scratch: Scratch,
 }
 
 impl Engine {
@@ -88,9 +88,7 @@ impl Engine {
             retimed: None,
             ready: Ready::new(qps),
             turn: 0,
-            pool: Vec::new(),
-            chunks: Vec::new(),
-            payload: Vec::new(),
+            scratch: Scratch::default(),
         }
     }
 
@@ -144,8 +142,8 @@ impl Engine {
 
     /// Gives a buffer of an effect back for reuse.
     pub fn recycle(&mut self, buffer: Vec<u8>) {
-        if self.pool.len() < POOL {
-            self.pool.push(buffer);
+        if self.scratch.pool.len() < POOL {
+            self.scratch.pool.push(buffer);
         }
     }
 
@@ -158,7 +156,7 @@ impl Engine {
 
     /// An empty buffer.
     fn buffer(&mut self) -> Vec<u8> {
-        let mut buffer = self.pool.pop().unwrap_or_default();
+        let mut buffer = self.scratch.pool.pop().unwrap_or_default();
         buffer.clear();
         buffer
     }

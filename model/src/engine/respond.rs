@@ -23,7 +23,7 @@ impl Engine {
         inputs: &mut dyn Inputs,
         effects: &mut Vec<Effect>,
     ) -> Done {
-        let mut chunks = std::mem::take(&mut self.chunks);
+        let mut chunks = std::mem::take(&mut self.scratch.chunks);
         chunks.clear();
         let is_cnp = wanted.is_some_and(|wanted| wanted.cause == RespondKind::Cnp as u8);
         let done = if is_cnp {
@@ -31,7 +31,7 @@ impl Engine {
         } else {
             self.respond_with(wanted, qpn, inputs, effects, &mut chunks)
         };
-        self.chunks = chunks;
+        self.scratch.chunks = chunks;
         done
     }
 
@@ -51,7 +51,7 @@ impl Engine {
             return Ok(Err("there is no such queue pair"));
         };
         self.begin(0);
-        self.payload.clear();
+        self.scratch.payload.clear();
         let bth = Bth::new(Opcode::Cnp, qp.remote_qpn, Psn::ZERO);
         self.emit(&qp, bth, Ext::Cnp([0; 16]), effects);
         self.host.counters.cnp_out();
@@ -91,7 +91,7 @@ impl Engine {
         if let Some((opcode, ext)) = step.packet {
             let psn = Psn::new(action.psn);
             let bth = Bth {
-                pad: Bth::pad_for(self.payload.len()),
+                pad: Bth::pad_for(self.scratch.payload.len()),
                 ..Bth::new(opcode, qp.remote_qpn, psn)
             };
             self.emit(&qp, bth, ext, effects);

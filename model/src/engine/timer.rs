@@ -14,7 +14,7 @@ use crate::abi::{CommitKind, RespondKind};
 const ENDED: Works = Works::of(&[Work::Send, Work::Retire]);
 
 /// The timer of a queue pair that runs. How long it has run is known to who has a clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Timer {
     /// For acknowledgements (WIRE-TMO-1): `Timeout` follows after `clocks`, at most four times as many.
     Acknowledge {

@@ -28,10 +28,10 @@ impl Engine {
         inputs: &mut dyn Inputs,
         effects: &mut Vec<Effect>,
     ) -> Done {
-        let mut chunks = std::mem::take(&mut self.chunks);
+        let mut chunks = std::mem::take(&mut self.scratch.chunks);
         chunks.clear();
         let done = self.send_with(wanted, qpn, inputs, effects, &mut chunks);
-        self.chunks = chunks;
+        self.scratch.chunks = chunks;
         done
     }
 
@@ -94,10 +94,10 @@ impl Engine {
         let Some(bytes) = self.frames.pop_front() else {
             return Ok(Err("no frame waits"));
         };
-        let mut chunks = std::mem::take(&mut self.chunks);
+        let mut chunks = std::mem::take(&mut self.scratch.chunks);
         chunks.clear();
         let done = self.frame_with(wanted, &bytes, inputs, effects, &mut chunks);
-        self.chunks = chunks;
+        self.scratch.chunks = chunks;
         match done {
             Ok(Ok(_)) => self.recycle(bytes),
             _ => self.frames.push_front(bytes),
@@ -237,9 +237,11 @@ impl Engine {
         let bth = &frame.bth;
         let finished = receiver.take(taken, qp, bth.ack_req, bth.solicited, placed);
         self.responses += receiver.queued() - owed;
-        if let Some(completion) = finished {
+        if let Some(mut completion) = finished {
             if let Some(token) = completion.invalidated {
                 self.context.invalidate(Token(token));
+                // Other queue pairs may have bytes under way through it.
+                completion.barrier = self.payload_writes;
             }
             self.complete.push(qpn, Queue::Receive, completion);
         }

@@ -7,7 +7,7 @@ use crate::engine::bits::field;
 pub(crate) const EVENT_BYTES: usize = EQE.bytes();
 
 /// Event ring: where the next entry goes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub(crate) struct Events {
     /// log2 of the entries, as written to EQ_LOG.
     pub log: u8,

@@ -7,6 +7,7 @@ pub(crate) use counters::Counters;
 pub(crate) use events::Events;
 
 use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
 
 use crate::abi::offsets as reg;
 
@@ -16,7 +17,7 @@ use crate::engine::Config;
 use crate::wire::{Eth, Ip, Ipv4, Ipv6, MacAddr};
 
 /// A queue index written to a doorbell register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Doorbell {
     /// Queue pair or completion queue.
     pub number: u32,
@@ -25,7 +26,7 @@ pub(crate) struct Doorbell {
 }
 
 /// What was written to a completion queue's doorbells; both kinds wait in one queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum CqDoorbell {
     /// DB_CQ.
     Consumed(Doorbell),
@@ -34,7 +35,7 @@ pub(crate) enum CqDoorbell {
 }
 
 /// Own addresses.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub(crate) struct Port {
     pub mac: MacAddr,
     pub ipv4: [u8; 4],
@@ -60,7 +61,7 @@ impl Port {
 }
 
 /// Lengths of the units in which timers are counted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct TimeUnits {
     /// Clocks of 4.096 µs (TIME_UNIT).
     pub time: u16,
@@ -68,7 +69,7 @@ pub(crate) struct TimeUnits {
     pub rnr: u16,
 }
 
-/// See the module.
+/// See the module. Its counters do not count in a hash.
 #[derive(Clone)]
 pub(crate) struct Host {
     config: Config,
@@ -84,6 +85,28 @@ pub(crate) struct Host {
     pub rq_doorbells: VecDeque<Doorbell>,
     pub cq_doorbells: VecDeque<CqDoorbell>,
     pub counters: Counters,
+}
+
+impl Hash for Host {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self {
+            config,
+            port,
+            units,
+            cnp_interval,
+            events,
+            ctx_index,
+            ctx_data,
+            commands,
+            sq_doorbells,
+            rq_doorbells,
+            cq_doorbells,
+            counters: _,
+        } = self;
+        (config, port, units, cnp_interval, events).hash(state);
+        (ctx_index, ctx_data, commands).hash(state);
+        (sq_doorbells, rq_doorbells, cq_doorbells).hash(state);
+    }
 }
 
 impl Host {

@@ -19,13 +19,13 @@ use replay::Remembered;
 use respond::Response;
 
 /// A receive, as it stands in its ring.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Receive {
     elements: [Sge; 4],
 }
 
 /// The message of the peer that is under way.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub(crate) enum Message {
     #[default]
     None,
@@ -60,7 +60,7 @@ impl Refused {
 }
 
 /// Responder and receive queue of one queue pair.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub(crate) struct Receiver {
     /// Index after the last receive rung for.
     pub producer: u16,
@@ -219,6 +219,16 @@ impl Receiver {
             self.queue_ack(psn);
         }
         finished
+    }
+
+    /// See [`Engine::forget_writes`](crate::engine::Engine::forget_writes).
+    pub fn forget_writes(&mut self, count: u64) {
+        self.placed = self.placed.saturating_sub(count);
+        for response in &mut self.responses {
+            if let Response::Ack { placed, .. } | Response::Read { placed, .. } = response {
+                *placed = placed.saturating_sub(count);
+            }
+        }
     }
 
     /// In words, for a report.

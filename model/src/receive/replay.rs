@@ -6,7 +6,7 @@ use crate::context::QpContext;
 use crate::wire::{Psn, Reth};
 
 /// A read as it was accepted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 struct Accepted {
     /// PSN of its first response.
     psn: Psn,
@@ -28,7 +28,7 @@ impl Accepted {
 }
 
 /// The last reads accepted, oldest first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub(super) struct Remembered(VecDeque<Accepted>);
 
 impl Remembered {

@@ -7,7 +7,7 @@ use crate::send::response_opcode;
 use crate::wire::{Aeth, Ext, Msn, NakCode, Opcode, Psn, Reth, Syndrome};
 
 /// A response that waits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(super) enum Response {
     Ack {
         psn: Psn,

@@ -26,7 +26,7 @@ use wqe::Wqe;
 const UNSENT: u64 = u64::MAX;
 
 /// A request of which a packet was sent, or that failed before.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 struct Request {
     index: u16,
     opcode: u8,
@@ -41,7 +41,7 @@ struct Request {
 }
 
 /// The request of which packets are left to send, as its entry was read from the ring.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 struct Current {
     wqe: Wqe,
     index: u16,
@@ -52,7 +52,7 @@ struct Current {
 }
 
 /// A request that retires with an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Failure {
     index: u16,
     status: Status,
@@ -68,7 +68,7 @@ pub(crate) struct Retirement {
 
 /// Send queue of one queue pair. Packets are numbered from 0 since `QpInit`; their PSN is that number
 /// after the first one's.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub(crate) struct SendQueue {
     /// Index after the last request rung for.
     pub producer: u16,
@@ -141,7 +141,8 @@ impl SendQueue {
     }
 
     /// Takes the oldest request out as [`SendQueue::retirement`] says: its completion, unless it
-    /// succeeded silently (WIRE-ORD-3, -4), and the payload writes that it waited for.
+    /// succeeded silently (WIRE-ORD-3, -4), and the payload writes that it waited for. A failure waits for
+    /// none; its completion does.
     pub fn retire(&mut self, retirement: Retirement, qp: &QpContext) -> (Option<Completion>, u64) {
         let Some(request) = self.take_oldest() else {
             return (None, 0);
@@ -151,9 +152,9 @@ impl SendQueue {
         completion.barrier = request.placed;
         if retirement.status != Status::Success {
             completion.error_code = self.failure.map_or(0, |failure| failure.error_code);
+            return (Some(completion), 0);
         }
-        let is_told = retirement.status != Status::Success || !request.silent;
-        (is_told.then_some(completion), request.placed)
+        ((!request.silent).then_some(completion), request.placed)
     }
 
     fn take_oldest(&mut self) -> Option<Request> {
@@ -184,6 +185,13 @@ impl SendQueue {
             self.next_index = self.consumer;
         }
         completion
+    }
+
+    /// See [`Engine::forget_writes`](crate::engine::Engine::forget_writes).
+    pub fn forget_writes(&mut self, count: u64) {
+        for request in &mut self.in_flight {
+            request.placed = request.placed.saturating_sub(count);
+        }
     }
 
     /// In words, for a report.

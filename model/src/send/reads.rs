@@ -10,7 +10,7 @@ use crate::wire::{Frame, Opcode, Token};
 const SINK: usize = 4;
 
 /// A read whose last response has not been accepted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct OpenRead {
     pub index: u16,
     /// Packet number of its first response.
@@ -107,12 +107,13 @@ impl SendQueue {
             invalidate,
             ..
         } = *read;
-        if payload > 0
+        let is_done = next >= end;
+        // What other queue pairs have under way through a token that dies counts too.
+        if (payload > 0 || is_done && invalidate.is_some())
             && let Some(request) = self.in_flight.iter_mut().find(|r| r.index == index)
         {
             request.placed = placed;
         }
-        let is_done = next >= end;
         if is_done {
             self.open_reads.pop_front();
         }

@@ -9,7 +9,7 @@ use crate::host::TimeUnits;
 use crate::wire::{Psn, rnr_delay};
 
 /// How far a send queue is in getting over losses.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub(super) struct Recovery {
     /// A response told of a loss, and nothing has moved since: the same loss is told again
     /// (WIRE-NAK-13, WIRE-TMO-8).

@@ -16,7 +16,7 @@ const MAX_READ_SGE: usize = 4;
 pub(crate) const MAX_MESSAGE: u32 = 1 << 31;
 
 /// A well-formed request.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct Wqe {
     pub opcode: WqeOpcode,
     pub silent: bool,

@@ -20,7 +20,7 @@ mod field {
 }
 
 /// RDMA extended transport header (WIRE-EXT-1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reth {
     /// Virtual address at the responder.
     pub va: u64,

@@ -4,6 +4,7 @@ use super::*;
 use tandem_model::abi::{CommitKind, Fault, QpState, Status};
 use tandem_model::engine::Action;
 use tandem_model::hal::Target;
+use tandem_model::wire::Opcode::{ReadResponseFirst, ReadResponseLast};
 
 use Verdict::{Accept, Fatal, GoBack};
 
@@ -224,6 +225,24 @@ fn acknowledged_too_late() {
     assert_eq!(w.a.state(QA), QpState::Err as u32);
 }
 
+/// A read that fails when it is sent again retires at once, but is told of when what had come of it is placed.
+#[test]
+fn a_failed_read_is_told_of_when_its_bytes_are_placed() {
+    let (mut w, mine, _) = posted(options(), |w, mine| {
+        w.a.post(QA, &Request::read(vec![mine.sge(0, 300)], (0, 0)));
+    });
+    let first = response(ReadResponseFirst, 0x100, ACK, &[3; 256]);
+    assert_eq!(judged(&mut w, &first), Accept);
+    expire(&mut w);
+    w.a.invalidate(mine.token);
+    drive(&mut w, CommitKind::Retire);
+    let engine = w.a.target.engine();
+    assert_eq!((engine.payload_writes(), engine.barrier()), (1, 0));
+    drive(&mut w, CommitKind::Complete);
+    assert_eq!(w.a.target.engine().barrier(), 1);
+    assert_eq!(statuses(&w.a.poll(SEND_CQ)), [(0, Status::LocalProtection)]);
+}
+
 /// A refusal of a later request, which was sent before, counts instead: what precedes it was done.
 #[test]
 fn a_later_refusal_forgets_a_failure() {
@@ -266,7 +285,6 @@ fn what_was_started_does_not_wait_again() {
     expire(&mut w);
     assert_eq!(psns(&sent(&mut w)), [0x100]);
     let data = pattern(300, 4);
-    use tandem_model::wire::Opcode::{ReadResponseFirst, ReadResponseLast};
     let part = response(ReadResponseFirst, 0x100, ACK, &data[..256]);
     assert_eq!(judged(&mut w, &part), Accept);
     let part = response(ReadResponseLast, 0x101, ACK, &data[256..]);

@@ -2,6 +2,7 @@
 
 mod bench;
 mod explain;
+mod explore;
 mod failed;
 mod junit;
 mod list;
@@ -45,6 +46,8 @@ enum Command {
     Schema,
     /// Random traffic: all requests, sizes and flags, with every result and every byte compared
     Random(random::Arguments),
+    /// Every order of events in small worlds: loss, duplicates, reordering, late memory
+    Explore(explore::Arguments),
     /// Measurements, as ratios and counts of one run
     Bench(bench::Arguments),
 }
@@ -126,6 +129,7 @@ pub fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Schema => print_schema(),
         Command::Random(arguments) => random::run(&arguments),
+        Command::Explore(arguments) => explore::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
     };
     match outcome {

@@ -1,0 +1,212 @@
+//! The worlds.
+
+use super::world::{Ends, Faults, Lane, Request, World};
+
+/// All worlds, small ones first.
+pub static WORLDS: &[World] = &[
+    World {
+        name: "send",
+        doc: "two sends, one of them of two packets; one fault",
+        lanes: &[Lane {
+            a: &[Request::send(300), Request::send(20)],
+            b: &[],
+        }],
+        faults: Faults::all(1),
+        ..World::PLAIN
+    },
+    World {
+        name: "fence",
+        doc: "a read, a fenced write, a send; two faults",
+        lanes: &[Lane {
+            a: &[
+                Request::read(0, 300),
+                Request::write(1, 20).fenced(),
+                Request::send(20),
+            ],
+            b: &[],
+        }],
+        faults: Faults::all(2),
+        ..World::PLAIN
+    },
+    World {
+        name: "tokens",
+        doc: "one queue pair writes through a token while another one's send invalidates it; two faults",
+        lanes: &[
+            Lane {
+                a: &[Request::write(0, 300)],
+                b: &[],
+            },
+            Lane {
+                a: &[Request::send_invalidate(0, 0)],
+                b: &[],
+            },
+        ],
+        faults: Faults::all(2),
+        ends: Ends::Any,
+        ..World::PLAIN
+    },
+    World {
+        name: "sink",
+        doc: "a read that invalidates the token of its sink, which the peer writes through; one fault",
+        lanes: &[Lane {
+            a: &[Request::read(0, 300).into_region(0), Request::send(20)],
+            b: &[Request::write(0, 20)],
+        }],
+        faults: Faults::all(1),
+        ends: Ends::Any,
+        ..World::PLAIN
+    },
+    World {
+        name: "empty",
+        doc: "a read of no bytes that invalidates the token of its sink, which the peer writes through on another queue pair; two faults",
+        lanes: &[
+            Lane {
+                a: &[Request::read(0, 0).into_region(0)],
+                b: &[],
+            },
+            Lane {
+                a: &[],
+                b: &[Request::write(0, 300)],
+            },
+        ],
+        faults: Faults::all(2),
+        ends: Ends::Any,
+        ..World::PLAIN
+    },
+    World {
+        name: "refused",
+        doc: "a write, a send that invalidates its token, and a write that comes too late; two faults",
+        lanes: &[Lane {
+            a: &[
+                Request::write(0, 20),
+                Request::send_invalidate(0, 0),
+                Request::write(0, 20),
+            ],
+            b: &[],
+        }],
+        faults: Faults::all(2),
+        ends: Ends::Any,
+        ..World::PLAIN
+    },
+    World {
+        name: "invalidate",
+        doc: "a write, a read of what it wrote, and a send that invalidates the token of both; one fault",
+        lanes: &[Lane {
+            a: &[
+                Request::write(0, 300),
+                Request::read(0, 300),
+                Request::send_invalidate(0, 20),
+            ],
+            b: &[],
+        }],
+        faults: Faults::all(1),
+        ends: Ends::Any,
+        ..World::PLAIN
+    },
+    World {
+        name: "lanes",
+        doc: "two queue pairs, a send on one, a silent read and a fenced write on the other; two faults",
+        lanes: &[
+            Lane {
+                a: &[Request::send(300)],
+                b: &[],
+            },
+            Lane {
+                a: &[
+                    Request::read(0, 300).silent(),
+                    Request::write(1, 20).fenced(),
+                ],
+                b: &[],
+            },
+        ],
+        faults: Faults::all(2),
+        ..World::PLAIN
+    },
+    World {
+        name: "receives",
+        doc: "two sends whose receives are posted at any time, and a write; one fault",
+        lanes: &[Lane {
+            a: &[Request::send(300), Request::write(0, 20), Request::send(20)],
+            b: &[],
+        }],
+        faults: Faults::all(1),
+        late_receives: true,
+        rnr_retry: 2,
+        ends: Ends::Any,
+        ..World::PLAIN
+    },
+    World {
+        name: "failing",
+        doc: "a send, a read and a write whose retries are not enough; two faults",
+        lanes: &[Lane {
+            a: &[
+                Request::send(300),
+                Request::read(0, 20),
+                Request::write(1, 20),
+            ],
+            b: &[],
+        }],
+        faults: Faults::all(2),
+        retry_cnt: 1,
+        ends: Ends::Any,
+        ..World::PLAIN
+    },
+    World {
+        name: "duplex",
+        doc: "both nodes send and write to each other; one fault",
+        lanes: &[Lane {
+            a: &[Request::send(20), Request::write(0, 20)],
+            b: &[Request::send(20), Request::write(0, 20)],
+        }],
+        faults: Faults::all(1),
+        symmetric: true,
+        ..World::PLAIN
+    },
+    World {
+        name: "crossing",
+        doc: "both nodes read from each other and send; one fault",
+        lanes: &[Lane {
+            a: &[Request::read(0, 20), Request::send(20)],
+            b: &[Request::read(0, 20), Request::send(20)],
+        }],
+        faults: Faults::all(1),
+        symmetric: true,
+        ..World::PLAIN
+    },
+    World {
+        name: "timers",
+        doc: "a send and a write of two packets; two timers that end too early, and one fault",
+        lanes: &[Lane {
+            a: &[Request::send(20), Request::write(0, 300)],
+            b: &[],
+        }],
+        faults: Faults::all(1),
+        hasty_timers: 2,
+        retry_cnt: 4,
+        ..World::PLAIN
+    },
+    World {
+        name: "sends",
+        doc: "three sends, one of two packets and one of no bytes; two faults",
+        lanes: &[Lane {
+            a: &[Request::send(20), Request::send(300), Request::send(0)],
+            b: &[],
+        }],
+        faults: Faults::all(2),
+        ..World::PLAIN
+    },
+    World {
+        name: "reads",
+        doc: "two reads and a send; two faults",
+        lanes: &[Lane {
+            a: &[
+                Request::read(0, 300),
+                Request::read(1, 20),
+                Request::send(20),
+            ],
+            b: &[],
+        }],
+        faults: Faults::all(2),
+        ..World::PLAIN
+    },
+];
