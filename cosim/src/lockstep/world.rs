@@ -148,6 +148,8 @@ impl World {
 pub(super) struct Recorded<'a> {
     pub(super) world: &'a mut World,
     pub(super) failure: Option<Difference>,
+    /// The bus answered a gather read of the action with an error.
+    pub(super) spoiled: bool,
 }
 
 impl Inputs for Recorded<'_> {
@@ -172,6 +174,7 @@ impl Inputs for Recorded<'_> {
             if !fits(&burst) {
                 return Err(self.fail(channel, address, bytes.len(), Some(&burst)));
             }
+            self.spoiled |= channel == ReadChannel::Gather && burst.error;
             let useful = &burst.bytes[skip.min(burst.bytes.len())..];
             let n = useful.len().min(bytes.len() - filled);
             bytes[filled..filled + n].copy_from_slice(&useful[..n]);

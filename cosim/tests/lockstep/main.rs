@@ -143,6 +143,42 @@ fn a_gather_read_of_another_length_is_found() {
     );
 }
 
+/// A bus error on the bytes of a frame; `turn` says whether the frame leaves so that nobody takes it.
+fn bus_error(turn: bool) -> Vec<Record> {
+    let mut records = records();
+    let read = first(
+        &records,
+        |r| matches!(r, Record::Read(burst) if burst.id == 2),
+    );
+    if let Some(Record::Read(burst)) = read.map(|at| &mut records[at]) {
+        burst.error = true;
+    }
+    let frame = first(&records, |r| matches!(r, Record::FrameOut(_)));
+    if let Some(Record::FrameOut(frame)) = frame.map(|at| &mut records[at])
+        && turn
+    {
+        let end = frame.len();
+        frame[end - 4..].iter_mut().for_each(|byte| *byte = !*byte);
+    }
+    records
+}
+
+#[test]
+fn bytes_that_the_bus_did_not_have_leave_in_a_frame_that_nobody_takes() {
+    check(bus_error(true)).unwrap_or_else(|divergence| panic!("{divergence}"));
+    let divergence = check(bus_error(false)).expect_err("the frame looks right");
+    assert!(
+        matches!(
+            divergence.difference,
+            Difference::Effect {
+                channel: "frames",
+                ..
+            }
+        ),
+        "{divergence}"
+    );
+}
+
 #[test]
 fn what_never_came_and_what_nobody_explains_are_found() {
     let missing = broken(|records| {
