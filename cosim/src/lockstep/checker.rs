@@ -167,8 +167,11 @@ impl Checker {
             spoiled: false,
         };
         if let Err(illegal) = self.engine.apply(&action, &mut inputs, &mut self.effects) {
-            let failure = inputs.failure.take();
-            let difference = failure.unwrap_or_else(|| Difference::illegal(&illegal));
+            let difference = match inputs.failure.take() {
+                Some(_) if self.world.broken_off() => Difference::Unfinished,
+                Some(difference) => difference,
+                None => Difference::illegal(&illegal),
+            };
             let mut divergence = self.diverge(Some(number), difference);
             divergence.frame = frame;
             return Err(divergence);

@@ -180,6 +180,36 @@ fn bytes_that_the_bus_did_not_have_leave_in_a_frame_that_nobody_takes() {
 }
 
 #[test]
+fn a_run_that_is_broken_off_has_the_divergences_up_to_there() {
+    let break_off = |records: Vec<Record>| {
+        let mut lockstep = Lockstep::start(Config::default(), "b", 7).unwrap();
+        for record in records {
+            lockstep.push(record);
+        }
+        lockstep.break_off()
+    };
+    let right = records();
+    for length in 0..right.len() {
+        let found = break_off(right[..length].to_vec());
+        assert!(
+            found.is_none(),
+            "after {length} records: {}",
+            found.unwrap()
+        );
+    }
+    let mut wrong = right;
+    let at = first(&wrong, commit_of(CommitKind::SqEmit)).unwrap();
+    if let Record::Commit { action, .. } = &mut wrong[at] {
+        action.psn += 1;
+    }
+    // Its frame is not there any more.
+    let frame = |r: &Record| matches!(r, Record::FrameStarted);
+    let end = at + first(&wrong[at..], frame).unwrap();
+    wrong.truncate(end);
+    assert!(break_off(wrong).is_some());
+}
+
+#[test]
 fn what_never_came_and_what_nobody_explains_are_found() {
     let missing = broken(|records| {
         let at = records
