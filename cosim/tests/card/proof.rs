@@ -25,13 +25,14 @@ fn wrong<T>(what: impl Into<String>) -> Result<T> {
 /// Lets a queue pair begin anew on a completion queue of its own, and sends a message each way; `memory` is where
 /// the pages of the regions are.
 pub fn works(card: &mut Card, qp: &mut Qp, memory: u64) -> Result {
+    // What waits for the old completion queue must be there before the queue pair gets another.
+    card.rest()?;
     let ring = card.room(32 << CQ_LOG);
     card.write_cq(CQ, true, CQ_LOG, ring)?;
     memory::write(card, 0, true)?;
     (qp.send_cq, qp.recv_cq, qp.mtu) = (CQ, CQ, 1024);
     (qp.timeout, qp.retry_cnt, qp.rnr_retry) = (0, 0, 0);
     card.begin_anew(qp)?;
-    card.target.take_frames()?;
     takes_a_send(card, qp, memory, (qp.rq_psn(), TARGET))?;
     let next = expect_completion(card, ring, 0, true)?;
     sends(card, qp)?;
@@ -53,6 +54,8 @@ pub fn takes_a_send(
     card.place_receive(qp, &receive(&[element]))?;
     card.ring_receive(qp)?;
     card.rest()?;
+    // What was under way in an earlier life has left by now.
+    card.target.take_frames()?;
     let mut packet = Packet::new(qp, Opcode::SendOnly, psn);
     packet.ack_req = true;
     packet.payload = (0..LENGTH).map(|at| (at * 7 + psn + 1) as u8).collect();

@@ -99,6 +99,10 @@ fn run(seed: u64, traffic: Traffic) -> Result {
         if dice.percent(50) {
             card.write_qp(&qp, QpState::Reset)?;
         }
+        if qp.recv_cq != 0 {
+            // What waits for the old completion queue must be there before the queue pair gets another.
+            card.rest()?;
+        }
         (qp.send_cq, qp.recv_cq) = (0, 0);
         card.write_cq(0, true, 7, ring)?;
         if dice.percent(50) {
