@@ -50,7 +50,7 @@ impl Control {
 
     /// What the driver sends, if it does.
     pub fn sends(self) -> Option<Sends> {
-        self.has(Self::SEND).then(|| match self.0 >> 5 & 3 {
+        self.has(Self::SEND).then_some(match self.0 >> 5 & 3 {
             0 => Sends::Send,
             1 => Sends::Write,
             2 => Sends::Read,
