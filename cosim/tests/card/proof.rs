@@ -25,8 +25,6 @@ fn wrong<T>(what: impl Into<String>) -> Result<T> {
 /// Lets a queue pair begin anew on a completion queue of its own, and sends a message each way; `memory` is where
 /// the pages of the regions are.
 pub fn works(card: &mut Card, qp: &mut Qp, memory: u64) -> Result {
-    // What waits for the old completion queue must be there before the queue pair gets another.
-    card.rest()?;
     let ring = card.room(32 << CQ_LOG);
     card.write_cq(CQ, true, CQ_LOG, ring)?;
     memory::write(card, 0, true)?;

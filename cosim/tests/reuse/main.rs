@@ -12,8 +12,8 @@ use card::packet::Packet;
 use card::request::{Element, Request, receive};
 use card::{Card, Qp, Result, proof, seeds};
 use tandem_cosim::bus::Traffic;
-use tandem_model::abi::{QpState, WqeOpcode};
-use tandem_model::hal::Target;
+use tandem_model::abi::{CQE, QpState, Record, WqeOpcode};
+use tandem_model::hal::{Hal, Target};
 use tandem_model::wire::Opcode;
 
 /// Rings as small as what is fetched ahead: four sends, two receives.
@@ -54,7 +54,7 @@ fn post_sends(card: &mut Card, qp: &mut Qp, malformed: bool) -> Result {
 /// A queue pair gets requests, and fails while they are posted, fetched, or under way.
 fn fail(card: &mut Card, qp: &mut Qp, dice: &mut Dice) -> Result {
     card.begin_anew(qp)?;
-    match dice.below(4) {
+    match dice.below(5) {
         0 => {
             post_receives(card, qp)?;
             post_sends(card, qp, true)?;
@@ -70,6 +70,13 @@ fn fail(card: &mut Card, qp: &mut Qp, dice: &mut Dice) -> Result {
             card.target.advance(clocks)?;
         }
         2 => {
+            // Straight into the next life, without a flush.
+            post_receives(card, qp)?;
+            post_sends(card, qp, false)?;
+            let clocks = dice.below(60);
+            card.target.advance(clocks)?;
+        }
+        3 => {
             post_receives(card, qp)?;
             card.write_qp(qp, QpState::Err)?;
         }
@@ -98,10 +105,6 @@ fn run(seed: u64, traffic: Traffic) -> Result {
         late.payload = dice.bytes(64);
         if dice.percent(50) {
             card.write_qp(&qp, QpState::Reset)?;
-        }
-        if qp.recv_cq != 0 {
-            // What waits for the old completion queue must be there before the queue pair gets another.
-            card.rest()?;
         }
         (qp.send_cq, qp.recv_cq) = (0, 0);
         card.write_cq(0, true, 7, ring)?;
@@ -138,5 +141,65 @@ fn rings_are_used_again_after_a_failure() {
             },
         };
         run(seed, traffic).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+    }
+}
+
+/// A completion waits for its payload while its queue pair gets another completion queue: it belongs to the one that was
+/// named when it was made.
+fn another_queue(failed: bool) -> Result {
+    const OLD: u16 = 0;
+    const NEW: u16 = 1;
+    let mut card = Card::new(
+        1,
+        Traffic {
+            write_latency: (3000, 3000),
+            ..Traffic::IDEAL
+        },
+    )?;
+    memory::set_up(&mut card)?;
+    let rings = [card.room(4096), card.room(4096)];
+    for (cq, ring) in [OLD, NEW].into_iter().zip(rings) {
+        card.write_cq(cq, true, 4, ring)?;
+    }
+    let mut qp = card.new_qp(2, LOGS, (OLD, OLD));
+    card.begin_anew(&mut qp)?;
+    post_receives(&mut card, &mut qp)?;
+    card.rest()?;
+    let mut packet = Packet::new(&qp, Opcode::SendOnly, qp.rq_psn());
+    packet.payload = vec![7; 64];
+    card.target.send_frame(&packet.frame())?;
+    card.target.advance(300)?;
+    if failed {
+        // The second receive is flushed, behind the first one.
+        card.write_qp(&qp, QpState::Err)?;
+        card.target.advance(100)?;
+    }
+    (qp.send_cq, qp.recv_cq) = (NEW, NEW);
+    card.begin_anew(&mut qp)?;
+    card.rest()?;
+    let entries = rings.map(|ring| entries(&mut card, ring));
+    let [old, new] = entries;
+    assert_eq!(
+        (old?, new?),
+        (1 + usize::from(failed), 0),
+        "entries of the old queue, of the new one"
+    );
+    card.target.finish()
+}
+
+/// Completion entries in a ring of 16.
+fn entries(card: &mut Card, ring: u64) -> Result<usize> {
+    let mut bytes = vec![0; 16 * CQE.bytes()];
+    card.target.read_memory(ring, &mut bytes)?;
+    let phases = bytes
+        .chunks(CQE.bytes())
+        .map(|entry| Record::from_bytes(&CQE, entry).get("phase"));
+    Ok(phases.filter(|phase| *phase == 1).count())
+}
+
+#[test]
+fn a_completion_goes_to_the_queue_that_it_was_made_for() {
+    for failed in [false, true] {
+        another_queue(failed).unwrap_or_else(|error| panic!("failed {failed}: {error}"));
     }
 }
