@@ -151,9 +151,10 @@ module nd_engine
   qp_send_t [3:0]        send_cfg;
   qp_t      [2:0]        recv_cfg_addr;
   qp_recv_t [2:0]        recv_cfg;
-  qp_t                   addr_cfg_addr, cq_cfg_addr;
+  qp_t                   addr_cfg_addr;
+  qp_t      [2:0]        cq_cfg_addr;  // send, receive twice
   qp_addr_t              addr_cfg;
-  qp_cq_t                cq_cfg;
+  qp_cq_t   [2:0]        cq_cfg;
   logic           [2:0]  tr_req_valid, tr_req_ready, tr_rsp_valid, tr_rsp_ready;
   translate_req_t [2:0]  tr_req;
   translate_rsp_t [2:0]  tr_rsp;
@@ -257,7 +258,8 @@ module nd_engine
 
   nd_send #(.NumQp(NumQp), .MaxRead(MaxRead), .Outstanding(Outstanding)) u_send (
     .clk, .rst, .epoch, .qp_states, .timing, .verdict_valid, .verdict_qp, .verdict,
-    .send_cfg_addr, .send_cfg, .qp_clear_valid, .qp_clear_ready(qp_clear_ready[0]), .qp_clear,
+    .send_cfg_addr, .send_cfg, .cq_cfg_addr(cq_cfg_addr[0]), .cq_cfg(cq_cfg[0]),
+    .qp_clear_valid, .qp_clear_ready(qp_clear_ready[0]), .qp_clear,
     .set_error_valid(set_error_valid[0]), .set_error(set_error_qp[0]),
     .tr_req_valid(tr_req_valid[0]), .tr_req_ready(tr_req_ready[0]), .tr_req(tr_req[0]),
     .tr_rsp_valid(tr_rsp_valid[0]), .tr_rsp_ready(tr_rsp_ready[0]), .tr_rsp(tr_rsp[0]),
@@ -286,6 +288,7 @@ module nd_engine
 
   nd_receive #(.NumQp(NumQp), .MaxRead(MaxRead)) u_receive (
     .clk, .rst, .own, .timing, .qp_states, .epoch, .recv_cfg_addr, .recv_cfg,
+    .cq_cfg_addr(cq_cfg_addr[2:1]), .cq_cfg(cq_cfg[2:1]),
     .qp_clear_valid, .qp_clear_ready(qp_clear_ready[1]), .qp_clear, .context_done,
     .set_error_valid(set_error_valid[1]), .set_error(set_error_qp[1]), .invalidate_valid,
     .invalidate,
@@ -314,7 +317,7 @@ module nd_engine
     .clk, .rst, .completion_valid, .completion_ready, .completion,
     .qp_event_valid, .qp_event_ready, .qp_event_qp, .qp_event_status,
     .cq_db_valid, .cq_db_ready, .cq_db, .cpl_valid, .cpl_ready, .cpl,
-    .epoch, .cq_wr_valid, .cq_wr_ready, .cq_wr_index, .cq_wr, .context_done, .cq_cfg_addr, .cq_cfg,
+    .cq_wr_valid, .cq_wr_ready, .cq_wr_index, .cq_wr, .context_done,
     .commit_req(commit_req[10]), .commit_record(commit_record[10]),
     .commit_gnt(commit_gnt[10])
   );

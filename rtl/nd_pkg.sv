@@ -80,9 +80,11 @@ package nd_pkg;
     PostFatal      // all bytes that a read received are placed, and its queue pair fails
   } post_kind_e;
 
-  // A receive or send completion on its way to the completion queue.
+  // A receive or send completion on its way to the completion queue that the context named when it
+  // was made.
   typedef struct packed {
     qp_t         qp;
+    logic [15:0] cq;
     logic        receive;
     idx_t        wqe_index;
     logic [7:0]  opcode;
@@ -166,7 +168,6 @@ package nd_pkg;
     logic [1:0]  sq_stride;
     logic [2:0]  mtu;
     logic [15:0] pd;
-    logic [15:0] send_cq;
     logic [7:0]  max_ord;
     psn_t        sq_psn;
     logic [4:0]  timeout;

@@ -176,12 +176,23 @@ impl RtlTarget {
             fault.change(&self.inputs, &mut self.outputs);
         }
         self.cycle += 1;
-        result.map_err(|error| self.stop(format!("cycle {}: {error}", self.cycle)))
+        result.map_err(|error| self.break_off(format!("cycle {}: {error}", self.cycle)))
     }
 
     fn stop(&mut self, cause: String) -> HalError {
         self.stopped = Some(cause.clone());
         HalError::Stopped(cause)
+    }
+
+    /// Stops because of something that may have come of a divergence that the checker had no time to tell of.
+    fn break_off(&mut self, cause: String) -> HalError {
+        let earlier = self.lockstep.take().and_then(Lockstep::break_off);
+        let text = match &earlier {
+            Some(divergence) => format!("{divergence}\nwhat came of it: {cause}"),
+            None => cause,
+        };
+        self.divergence = earlier;
+        self.stop(text)
     }
 
     /// One clock.
@@ -191,7 +202,7 @@ impl RtlTarget {
         }
         let mut next = self.inputs;
         if let Err(violation) = self.buses(&mut next) {
-            return Err(self.stop(format!("bus rule broken: {violation}")));
+            return Err(self.break_off(format!("bus rule broken: {violation}")));
         }
         self.step(&next)?;
         self.inputs = next;

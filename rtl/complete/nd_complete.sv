@@ -1,9 +1,9 @@
 // Room `complete`: writes completion entries, takes doorbells and arms of completion queues, fires events.
 //
 // Sources are served in turn, each in its order: completions and queue-pair events of `send` [0] and
-// `receive` [1], and doorbells. One at a time goes through the lookup of its queue pair's completion queue
-// (under an epoch), that queue's state, and the step; then it asks for the grant. `cq_wr` clears a queue;
-// nothing is decided from then until the table write was granted (`context_done`).
+// `receive` [1], and doorbells. One at a time goes through the lookup of its completion queue's state
+// and the step; then it asks for the grant. `cq_wr` clears a queue; nothing is decided from then until
+// the table write was granted (`context_done`).
 module nd_complete
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -33,14 +33,11 @@ module nd_complete
   output cpl_write_t        cpl,
 
   // context
-  input  logic [7:0]        epoch,
   input  logic              cq_wr_valid,
   output logic              cq_wr_ready,
   input  logic [15:0]       cq_wr_index,
   input  cq_context_t       cq_wr,
   input  logic              context_done,
-  output qp_t               cq_cfg_addr,
-  input  qp_cq_t            cq_cfg,
   output logic              commit_req,
   output commit_t           commit_record,
   input  logic              commit_gnt
@@ -53,7 +50,6 @@ module nd_complete
 
   typedef enum logic [2:0] {
     Idle,
-    Config,  // the queue pair's completion queues come
     Look,
     Load,    // the queue's state comes
     Step,
@@ -64,13 +60,12 @@ module nd_complete
   state_e      state_q, state_d;
   logic [4:0]  req, gnt, source_q, source_d;  // {doorbell, events, completions}
   logic [2:0]  unused_idx;
-  logic [7:0]  epoch_q, epoch_d;
   logic [15:0] cq_q, cq_d;
   ring_t       ring, ring_q, ring_d, ring_wdata;
   queue_t      queue, queue_q, queue_d, queue_wdata, queue_next, queue_next_q;
   logic        queue_we, queue_we_q, ring_we, table_we;
   commit_t     rec, rec_q;
-  logic        out_valid, out_valid_q, out_room, moved;
+  logic        out_valid, out_valid_q, out_room;
   cpl_write_t  out, out_q;
   what_e       what;
   completion_t picked, source_completion;
@@ -86,10 +81,8 @@ module nd_complete
 
   assign picked            = completion[gnt[1]];
   assign source_completion = completion[source_q[1]];
-  assign cq_cfg_addr       = picked.qp;
   assign what              = source_q[4] ? DoDoorbell : |source_q[3:2] ? DoEvent : DoEntry;
-  assign moved             = what == DoEntry && epoch != epoch_q;
-  assign commit_req        = state_q == Ready && !moved && out_room;
+  assign commit_req        = state_q == Ready && out_room;
   assign commit_record     = rec_q;
   assign cq_wr_ready       = state_q == Held;
   assign ring_we           = state_q == Idle && cq_wr_valid;
@@ -125,23 +118,16 @@ module nd_complete
   always_comb begin
     state_d  = state_q;
     source_d = source_q;
-    epoch_d  = epoch_q;
     cq_d     = cq_q;
     ring_d   = ring_q;
     queue_d  = queue_q;
     unique case (state_q)
       Idle: begin
-        epoch_d  = epoch;
         source_d = gnt;
-        cq_d     = cq_db.number;
+        cq_d     = gnt[4] ? cq_db.number : picked.cq;
         if (cq_wr_valid) state_d = Held;
-        else if (gnt[4]) state_d = Look;
         else if (|gnt[3:2]) state_d = Step;
-        else if (|gnt[1:0]) state_d = Config;
-      end
-      Config: begin
-        cq_d    = source_completion.receive ? cq_cfg.recv_cq : cq_cfg.send_cq;
-        state_d = Look;
+        else if (|gnt) state_d = Look;
       end
       Look: state_d = Load;
       Load: begin
@@ -150,7 +136,7 @@ module nd_complete
         state_d = Step;
       end
       Step: state_d = Ready;
-      Ready: if (commit_gnt || moved) state_d = Idle;
+      Ready: if (commit_gnt) state_d = Idle;
       Held: if (context_done) state_d = Idle;
       default: state_d = Idle;
     endcase
@@ -159,7 +145,6 @@ module nd_complete
   always_ff @(posedge clk) begin
     state_q  <= state_d;
     source_q <= source_d;
-    epoch_q  <= epoch_d;
     cq_q     <= cq_d;
     ring_q   <= ring_d;
     queue_q  <= queue_d;

@@ -25,7 +25,7 @@ module nd_complete_step
   held_e held;
   cqe_t  entry;
 
-  assign unused = &{1'b0, doorbell.number, ahead};
+  assign unused = &{1'b0, doorbell.number, completion.cq, ahead};
 
   always_comb begin
     exists  = known && ring.valid;

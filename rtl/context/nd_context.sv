@@ -65,8 +65,8 @@ module nd_context
   output qp_recv_t        [2:0] recv_cfg,
   input  qp_t                   addr_cfg_addr,
   output qp_addr_t              addr_cfg,
-  input  qp_t                   cq_cfg_addr,
-  output qp_cq_t                cq_cfg,
+  input  qp_t             [2:0] cq_cfg_addr,
+  output qp_cq_t          [2:0] cq_cfg,
 
   // translation: send, receive.rx, receive.respond
   input  logic            [2:0] tr_req_valid,

@@ -27,8 +27,8 @@ module nd_tables
   output qp_recv_t  [2:0]       recv_cfg,
   input  qp_t                   addr_cfg_addr,
   output qp_addr_t              addr_cfg,
-  input  qp_t                   cq_cfg_addr,
-  output qp_cq_t                cq_cfg
+  input  qp_t       [2:0]       cq_cfg_addr,
+  output qp_cq_t    [2:0]       cq_cfg
 );
   if (NumQp < 2 || (NumQp & (NumQp - 1)) != 0) begin : g_check
     $error("%m: NumQp must be a power of two, at least 2");
@@ -48,7 +48,7 @@ module nd_tables
 
   assign send_word = '{
     sq_base: qp_entry.sq_base, sq_log: qp_entry.sq_log, sq_stride: qp_entry.sq_stride,
-    mtu: qp_entry.mtu, pd: qp_entry.pd, send_cq: qp_entry.send_cq, max_ord: qp_entry.max_ord,
+    mtu: qp_entry.mtu, pd: qp_entry.pd, max_ord: qp_entry.max_ord,
     sq_psn: qp_entry.sq_psn, timeout: qp_entry.timeout, retry_cnt: qp_entry.retry_cnt
   };
   assign recv_word = '{
@@ -83,9 +83,13 @@ module nd_tables
     .clk, .we(qp_we), .waddr(row), .wdata(addr_word),
     .raddr(row_t'(addr_cfg_addr)), .rdata(addr_cfg)
   );
-  nd_ram #(.T(qp_cq_t), .Depth(NumQp)) u_cq (
-    .clk, .we(qp_we), .waddr(row), .wdata(cq_word), .raddr(row_t'(cq_cfg_addr)), .rdata(cq_cfg)
-  );
+
+  for (genvar i = 0; i < 3; i++) begin : g_cq
+    nd_ram #(.T(qp_cq_t), .Depth(NumQp)) u_cq (
+      .clk, .we(qp_we), .waddr(row), .wdata(cq_word),
+      .raddr(row_t'(cq_cfg_addr[i])), .rdata(cq_cfg[i])
+    );
+  end
 
   always_comb begin
     states_d = states_q;

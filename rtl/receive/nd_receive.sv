@@ -26,6 +26,8 @@ module nd_receive
   input  logic [7:0]            epoch,
   output qp_t       [2:0]       recv_cfg_addr,  // rx, fetch, respond
   input  qp_recv_t  [2:0]       recv_cfg,
+  output qp_t       [1:0]       cq_cfg_addr,    // rx, flush
+  input  qp_cq_t    [1:0]       cq_cfg,
   input  logic                  qp_clear_valid,
   output logic                  qp_clear_ready,
   input  qp_t                   qp_clear,
@@ -227,7 +229,8 @@ module nd_receive
     .posted(db_done), .posted_qp(db_qp), .moved(moved_valid), .moved_qp,
     .emitted(emit_valid), .emitted_qp(emit_qp), .answered, .answered_qp, .full,
     .frame_valid(rx_valid), .frame_ready(rx_ready), .frame(rx),
-    .qp(rx_qp), .cfg(recv_cfg[0]), .responder(responder[0]), .requester,
+    .qp(rx_qp), .cfg(recv_cfg[0]), .recv_cq(cq_cfg[0].recv_cq),
+    .responder(responder[0]), .requester,
     .producer(producer[0]), .consumer(consumer[0]), .fetched(receive_here), .reads_done, .top_psn,
     .receive_odd, .receive, .read_slot, .read, .read_again, .reads_started,
     .tr_req_valid(tr_req_valid[0]), .tr_req_ready(tr_req_ready[0]), .tr_req(tr_req[0]),
@@ -267,7 +270,8 @@ module nd_receive
   nd_receive_flush #(.NumQp(NumQp)) u_flush (
     .clk, .rst, .qp_states, .pause, .hold, .hold_qp(hold_qp_q),
     .touched(db_done), .touched_qp(db_qp),
-    .qp(flush_qp), .producer(producer[2]), .consumer(consumer[2]), .room(place_ready),
+    .qp(flush_qp), .producer(producer[2]), .consumer(consumer[2]), .recv_cq(cq_cfg[1].recv_cq),
+    .room(place_ready),
     .commit_req(commit_req[2]), .commit_record(commit_record[2]), .commit_gnt(flush_gnt),
     .job(flush_job), .job_consumer, .mark_valid, .mark_ready, .mark,
     .back_valid(settled_valid), .back_qp(post.completion.qp), .settled
@@ -312,7 +316,7 @@ module nd_receive
   logic [2:0] unused_events;
   qp_event_t  qp_event, event_in;
 
-  assign unused = &{1'b0, effect, timing};
+  assign unused = &{1'b0, effect, timing, cq_cfg};
 
   nd_receive_posts u_posts (
     .clk, .rst, .post_valid, .post_ready, .post, .idle(to_send_idle), .ack_room,
@@ -332,6 +336,7 @@ module nd_receive
     .count(unused_events)
   );
   assign recv_cfg_addr    = {respond_qp, fetch_qp, rx_qp};
+  assign cq_cfg_addr      = {flush_qp, rx_qp};
   assign read_qp          = rx_qp;
   assign top_psn_addr     = rx_qp;
   assign requester_addr   = rx_qp;

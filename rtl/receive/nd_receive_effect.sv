@@ -17,6 +17,7 @@ module nd_receive_effect
   input  responder_t  responder,
   input  requester_t  requester,
   input  idx_t        consumer,     // receive in use
+  input  logic [15:0] recv_cq,
   input  read_t       read,         // open read
   input  walk_e       failed,
   input  logic [2:0]  end_element,
@@ -189,6 +190,7 @@ module nd_receive_effect
                               token: frame.token};
       effect.job.receive  = plan.receive && (nak || (op.ends && result == RxAccept));
       effect.job.completion.qp        = qp;
+      effect.job.completion.cq        = recv_cq;
       effect.job.completion.receive   = 1'b1;
       effect.job.completion.wqe_index = consumer;
       effect.job.completion.opcode    = OpcodeReceive;

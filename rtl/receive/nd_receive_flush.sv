@@ -28,6 +28,7 @@ module nd_receive_flush
   output qp_t     qp,          // lookups, data one clock later
   input  idx_t    producer,
   input  idx_t    consumer,
+  input  logic [15:0] recv_cq,
 
   input  logic    room,        // for the job
   output logic    commit_req,
@@ -57,6 +58,7 @@ module nd_receive_flush
   state_e   state_q, state_d;
   qp_bits_t qp_q, qp_d;
   idx_t     producer_q, producer_d, consumer_q, consumer_d;
+  logic [15:0] cq_q, cq_d;
   logic     dirty_q, dirty_d, failed;
   logic [NumQp-1:0] errors, marked_q, marked_d, settled_q, settled_d;
 
@@ -75,6 +77,7 @@ module nd_receive_flush
     job.receive              = 1'b1;
     job.qp                   = qp;
     job.completion.qp        = qp;
+    job.completion.cq        = cq_q;
     job.completion.receive   = 1'b1;
     job.completion.wqe_index = consumer_q;
     job.completion.opcode    = OpcodeReceive;
@@ -108,6 +111,7 @@ module nd_receive_flush
     qp_d       = qp_q;
     producer_d = producer_q;
     consumer_d = consumer_q;
+    cq_d       = cq_q;
     dirty_d    = dirty_q || (touched && touched_qp == qp);
     unique case (state_q)
       Scan: begin
@@ -120,6 +124,7 @@ module nd_receive_flush
       Wait: begin
         producer_d = producer;
         consumer_d = consumer;
+        cq_d       = recv_cq;
         state_d    = Decide;
       end
       Decide: begin
@@ -145,6 +150,7 @@ module nd_receive_flush
     qp_q       <= qp_d;
     producer_q <= producer_d;
     consumer_q <= consumer_d;
+    cq_q       <= cq_d;
     dirty_q    <= dirty_d;
     marked_q   <= marked_d;
     settled_q  <= settled_d;

@@ -48,6 +48,7 @@ module nd_receive_rx
   // lookups of `qp`, data one clock later
   output qp_t        qp,
   input  qp_recv_t   cfg,
+  input  logic [15:0] recv_cq,
   input  responder_t responder,
   input  requester_t requester,
   input  idx_t       producer,
@@ -103,6 +104,7 @@ module nd_receive_rx
   logic        stirred_q, stirred_d, stir;  // starts over if the verdict is not firm
   logic        stale, restart;
   qp_recv_t    cfg_q, cfg_d;
+  logic [15:0] cq_q, cq_d;
   responder_t  responder_q, responder_d;
   requester_t  requester_q, requester_d;
   idx_t        producer_q, producer_d, consumer_q, consumer_d;
@@ -190,7 +192,8 @@ module nd_receive_rx
   );
   nd_receive_effect u_effect (
     .frame, .cause(cause_q), .plan(plan_q), .expected, .count, .x, .final_one,
-    .responder(responder_q), .requester(requester_q), .consumer(consumer_q), .read(read_q),
+    .responder(responder_q), .requester(requester_q), .consumer(consumer_q), .recv_cq(cq_q),
+    .read(read_q),
     .failed(walked_q ? walk_failed : WalkPassed), .end_element, .end_offset,
     .chunks(walked_q ? chunks : '0), .effect(effect_d)
   );
@@ -221,6 +224,7 @@ module nd_receive_rx
     state_d      = state_q;
     epoch_d      = epoch_q;
     cfg_d        = cfg_q;
+    cq_d         = cq_q;
     responder_d  = responder_q;
     requester_d  = requester_q;
     producer_d   = producer_q;
@@ -248,6 +252,7 @@ module nd_receive_rx
       end
       Look: begin
         cfg_d        = cfg;
+        cq_d         = recv_cq;
         responder_d  = responder;
         requester_d  = requester;
         producer_d   = producer;
@@ -309,6 +314,7 @@ module nd_receive_rx
     dirty_q      <= dirty_d;
     stirred_q    <= stirred_d;
     cfg_q        <= cfg_d;
+    cq_q         <= cq_d;
     responder_q  <= responder_d;
     requester_q  <= requester_d;
     producer_q   <= producer_d;

@@ -40,6 +40,8 @@ module nd_send
   input  timing_t               timing,
   output qp_t       [3:0]       send_cfg_addr,  // fetch, emit, next PSN, timer
   input  qp_send_t  [3:0]       send_cfg,
+  output qp_t                   cq_cfg_addr,    // retire
+  input  qp_cq_t                cq_cfg,
   input  logic                  qp_clear_valid,
   output logic                  qp_clear_ready,
   input  qp_t                   qp_clear,
@@ -267,12 +269,15 @@ module nd_send
     .commit_req(commit_req[2]), .commit_record(commit_record[2]), .commit_gnt(commit_gnt[2]),
     .ack_valid, .ack_ready, .ack, .read_done_valid, .read_done_ready, .read_done_qp,
     .halt_valid(halt), .halt_qp, .fail_valid, .fail_qp(emitting_qp), .posted_valid, .posted_qp,
-    .look_qp(retire_qp), .producer(producer[1]), .begun, .failure, .sent_slot, .sent,
+    .look_qp(retire_qp), .producer(producer[1]), .begun, .failure,
+    .send_cq(cq_cfg.send_cq), .sent_slot, .sent,
     .retired_addr({seek_qp, look_qp}), .retired, .retired_valid, .retired_qp,
     .completion_valid, .completion_ready, .completion,
     .qp_event_valid, .qp_event_ready, .qp_event_qp, .qp_event_status
   );
 
+  assign cq_cfg_addr = retire_qp;
+
   logic unused;
-  assign unused = &{1'b0, send_cfg[2]};
+  assign unused = &{1'b0, send_cfg[2], cq_cfg};
 endmodule

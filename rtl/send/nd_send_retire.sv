@@ -56,6 +56,7 @@ module nd_send_retire
   input  idx_t                  producer,
   input  idx_t                  begun,
   input  failure_t              failure,
+  input  logic [15:0]           send_cq,
   output logic [SentBits-1:0]   sent_slot,
   input  sent_t                 sent,
 
@@ -119,6 +120,7 @@ module nd_send_retire
   logic [1:0]        ack_event;
   qp_t  [1:0]        ack_event_qp;
   idx_t              producer_q, begun_q, entries;
+  logic [15:0]       cq_q;
   sent_t             sent_q;
   psn_t              ahead_q;           // una - last PSN
   logic [7:0]        reads_ahead_q;     // reads placed - number of this one
@@ -243,6 +245,7 @@ module nd_send_retire
       default: status = StatusFlushed;
     endcase
     cpl.qp        = qp_t'(row_q);
+    cpl.cq        = cq_q;
     cpl.wqe_index = own_q.index;
     unique case (what_q)
       Flush:     cpl.opcode = WqeNone;
@@ -306,6 +309,7 @@ module nd_send_retire
       producer_q <= producer;
       begun_q    <= begun;
       failure_q  <= failure;
+      cq_q       <= send_cq;
     end
     if (state_q == Address) failed_q <= local_q[row_q];  // before its look-up
     if (state_q == Arrive) sent_q <= sent;

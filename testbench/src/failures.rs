@@ -9,17 +9,15 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use thiserror::Error;
 
-use crate::runner;
 use crate::targets::{Choice, Waves};
 use crate::vector::{TargetKind, Vector};
 use crate::world::{Failure, Report, RunOptions};
+use crate::{runner, traffic};
 
 /// Clocks of waves before the place to look at. Longer ones are large, and seldom looked into.
 const WAVE_CLOCKS: u64 = 50_000;
 /// Folders of one name. Whoever has more of them has not looked into the first.
 const MAX_FOLDERS: u32 = 1000;
-/// Nodes of random traffic.
-const RANDOM_NODES: [&str; 2] = ["a", "b"];
 
 /// A run that failed.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +63,7 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> KeepError {
 /// Nodes of a run that are engines.
 pub fn engines<'a>(vector: &'a Vector, options: &RunOptions) -> Vec<&'a str> {
     let nodes: Vec<(&str, Option<TargetKind>)> = match vector.head.traffic {
-        Some(_) => RANDOM_NODES.iter().map(|name| (*name, None)).collect(),
+        Some(_) => traffic::NODES.iter().map(|name| (*name, None)).collect(),
         None => {
             let nodes = vector.head.node.iter();
             nodes
@@ -109,17 +107,18 @@ pub fn keep(parent: &Path, failed: &Failed<'_>) -> Result<Kept, KeepError> {
         capture: Some(capture.clone()),
         ..failed.options.clone()
     };
-    let note = compare(failed.failure, &runner::run(failed.vector, &again));
-
+    // The second run may take long, and be stopped: what is known is written before it.
     let report = folder.join("report.txt");
-    let mut text = format!("{}\n\nrun it again with:\n  ", failed.report.trim_end());
-    text.push_str(&command(&vector, failed.vector, failed.options));
+    let text = format!(
+        "{}\n\nrun it again with:\n  {}\n",
+        failed.report.trim_end(),
+        command(&vector, failed.vector, failed.options)
+    );
+    std::fs::write(&report, &text).map_err(at(&report))?;
+    let note = compare(failed.failure, &runner::run(failed.vector, &again));
     if let Some(note) = &note {
-        text.push_str("\n\n");
-        text.push_str(note);
+        std::fs::write(&report, format!("{text}\n{note}\n")).map_err(at(&report))?;
     }
-    text.push('\n');
-    std::fs::write(&report, text).map_err(at(&report))?;
 
     let mut files = vec![report, vector.clone(), capture];
     files.extend(wave_files);

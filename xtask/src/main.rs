@@ -2,6 +2,7 @@
 
 mod bench;
 mod failure;
+mod fuzz;
 mod lint;
 mod process;
 mod regs;
@@ -45,6 +46,12 @@ enum Task {
     },
     /// Measure what the README shows
     Bench,
+    /// Fuzz the parser and the golden engine
+    Fuzz {
+        /// For each of the targets
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
+    },
     /// Run the vectors on the Verilator of the PATH, of another version
     SecondOpinion,
     /// Install the tools (or those named) into .tools/, at pinned versions
@@ -73,6 +80,7 @@ fn run(task: Task) -> Result {
         Task::Regs { check: true } => regs::run(regs::Mode::Check),
         Task::Regs { check: false } => regs::run(regs::Mode::Write),
         Task::Bench => bench::bench(),
+        Task::Fuzz { seconds } => fuzz::all(seconds),
         Task::SecondOpinion => bench::second_opinion(),
         Task::Tools { tools } if tools.is_empty() => tools::install(&Tool::ALL),
         Task::Tools { tools } => tools::install(&tools),

@@ -164,14 +164,19 @@ impl Checker {
         let mut inputs = Recorded {
             world: &mut self.world,
             failure: None,
+            spoiled: false,
         };
         if let Err(illegal) = self.engine.apply(&action, &mut inputs, &mut self.effects) {
-            let failure = inputs.failure.take();
-            let difference = failure.unwrap_or_else(|| Difference::illegal(&illegal));
+            let difference = match inputs.failure.take() {
+                Some(_) if self.world.broken_off() => Difference::Unfinished,
+                Some(difference) => difference,
+                None => Difference::illegal(&illegal),
+            };
             let mut divergence = self.diverge(Some(number), difference);
             divergence.frame = frame;
             return Err(divergence);
         }
+        let spoiled = inputs.spoiled;
         let order = Order {
             action: number,
             after: self.engine.barrier(),
@@ -184,7 +189,10 @@ impl Checker {
         let mut effects = std::mem::take(&mut self.effects);
         for effect in effects.drain(..) {
             let result = match effect {
-                Effect::Frame(bytes) => {
+                Effect::Frame(mut bytes) => {
+                    if spoiled {
+                        spoil(&mut bytes);
+                    }
                     self.frame_order.push_back(order);
                     self.frames.expect(number, Item { address: 0, bytes })
                 }
@@ -369,6 +377,16 @@ impl Checker {
             queue_pair,
             frame: None,
         })
+    }
+}
+
+/// Turns the ICRC over: a frame whose bytes the bus answered with an error leaves so that nobody takes it.
+fn spoil(bytes: &mut [u8]) {
+    const ICRC: usize = 4;
+    let fill = Frame::parse(bytes).map_or(0, |frame| frame.trailer.len());
+    let end = bytes.len() - fill;
+    if let Some(icrc) = bytes.get_mut(end.saturating_sub(ICRC)..end) {
+        icrc.iter_mut().for_each(|byte| *byte = !*byte);
     }
 }
 

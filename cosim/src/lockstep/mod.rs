@@ -201,6 +201,19 @@ impl Lockstep {
         }
     }
 
+    /// Ends a run that cannot go on; returns the divergence in what was recorded so far, if there is one.
+    pub fn break_off(mut self) -> Option<Box<Divergence>> {
+        self.flush();
+        // Without a sender the records end.
+        drop(self.batches);
+        let verdict = self.verdict.recv();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        let divergence = verdict.ok()?.err()?;
+        (divergence.difference != Difference::Unfinished).then_some(divergence)
+    }
+
     /// Ends the run and waits for the verdict.
     pub fn finish(
         mut self,

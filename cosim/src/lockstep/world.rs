@@ -18,6 +18,7 @@ pub(super) struct World {
     standing: Sender<Standing>,
     waiting: VecDeque<(u64, Record)>,
     reads: [VecDeque<(u64, ReadBurst)>; 3],
+    broken_off: bool,
     /// Number of the next record that comes, and of the one that is looked at.
     coming: u64,
     now: u64,
@@ -36,6 +37,7 @@ impl World {
             standing,
             waiting: VecDeque::new(),
             reads: Default::default(),
+            broken_off: false,
             coming: 0,
             now: 0,
             frames_in: VecDeque::new(),
@@ -60,13 +62,21 @@ impl World {
 
     /// Waits for one more batch.
     fn pull(&mut self) -> Option<()> {
-        let mut batch = self.inbox.recv().ok()?;
+        let Ok(mut batch) = self.inbox.recv() else {
+            self.broken_off = true;
+            return None;
+        };
         let numbers = self.coming..;
         self.coming += batch.len() as u64;
         self.waiting.extend(numbers.zip(batch.drain(..)));
         // Nobody may be there to take it back; then it is freed.
         let _ = self.recycle.try_send(batch);
         Some(())
+    }
+
+    /// Whether the records ended without an end: what is missing may have been on its way.
+    pub(super) fn broken_off(&self) -> bool {
+        self.broken_off
     }
 
     /// Keeps the read that is looked at.
@@ -148,6 +158,8 @@ impl World {
 pub(super) struct Recorded<'a> {
     pub(super) world: &'a mut World,
     pub(super) failure: Option<Difference>,
+    /// The bus answered a gather read of the action with an error.
+    pub(super) spoiled: bool,
 }
 
 impl Inputs for Recorded<'_> {
@@ -172,6 +184,7 @@ impl Inputs for Recorded<'_> {
             if !fits(&burst) {
                 return Err(self.fail(channel, address, bytes.len(), Some(&burst)));
             }
+            self.spoiled |= channel == ReadChannel::Gather && burst.error;
             let useful = &burst.bytes[skip.min(burst.bytes.len())..];
             let n = useful.len().min(bytes.len() - filled);
             bytes[filled..filled + n].copy_from_slice(&useful[..n]);

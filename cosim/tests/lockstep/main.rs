@@ -144,6 +144,72 @@ fn a_gather_read_of_another_length_is_found() {
     );
 }
 
+/// A bus error on the bytes of a frame; `turn` says whether the frame leaves so that nobody takes it.
+fn bus_error(turn: bool) -> Vec<Record> {
+    let mut records = records();
+    let read = first(
+        &records,
+        |r| matches!(r, Record::Read(burst) if burst.id == 2),
+    );
+    if let Some(Record::Read(burst)) = read.map(|at| &mut records[at]) {
+        burst.error = true;
+    }
+    let frame = first(&records, |r| matches!(r, Record::FrameOut(_)));
+    if let Some(Record::FrameOut(frame)) = frame.map(|at| &mut records[at])
+        && turn
+    {
+        let end = frame.len();
+        frame[end - 4..].iter_mut().for_each(|byte| *byte = !*byte);
+    }
+    records
+}
+
+#[test]
+fn bytes_that_the_bus_did_not_have_leave_in_a_frame_that_nobody_takes() {
+    check(bus_error(true)).unwrap_or_else(|divergence| panic!("{divergence}"));
+    let divergence = check(bus_error(false)).expect_err("the frame looks right");
+    assert!(
+        matches!(
+            divergence.difference,
+            Difference::Effect {
+                channel: "frames",
+                ..
+            }
+        ),
+        "{divergence}"
+    );
+}
+
+#[test]
+fn a_run_that_is_broken_off_has_the_divergences_up_to_there() {
+    let break_off = |records: Vec<Record>| {
+        let mut lockstep = Lockstep::start(Config::default(), "b", 7).unwrap();
+        for record in records {
+            lockstep.push(record);
+        }
+        lockstep.break_off()
+    };
+    let right = records();
+    for length in 0..right.len() {
+        let found = break_off(right[..length].to_vec());
+        assert!(
+            found.is_none(),
+            "after {length} records: {}",
+            found.unwrap()
+        );
+    }
+    let mut wrong = right;
+    let at = first(&wrong, commit_of(CommitKind::SqEmit)).unwrap();
+    if let Record::Commit { action, .. } = &mut wrong[at] {
+        action.psn += 1;
+    }
+    // Its frame is not there any more.
+    let frame = |r: &Record| matches!(r, Record::FrameStarted);
+    let end = at + first(&wrong[at..], frame).unwrap();
+    wrong.truncate(end);
+    assert!(break_off(wrong).is_some());
+}
+
 #[test]
 fn what_never_came_and_what_nobody_explains_are_found() {
     let missing = broken(|records| {

@@ -80,6 +80,7 @@ fn fail(arguments: &Arguments, options: &RunOptions, failure: &TrafficFailure) -
             report: "",
         };
         println!("{}\n", failed::words(file, &found));
+        eprintln!("keeping what there is of it; for frames and waves it runs once more");
         let kept = failed::keep(&arguments.targets.failures, file, &found);
         failed::print(kept.as_ref(), &found, &again(arguments, options));
     }

@@ -158,7 +158,7 @@ fn bad_network(wanted: &RandomTraffic) -> impl Iterator<Item = Rule> {
 }
 
 /// The nodes of random traffic.
-const NODES: [&str; 2] = ["a", "b"];
+pub(crate) const NODES: [&str; 2] = ["a", "b"];
 
 impl Traffic {
     fn new(wanted: &RandomTraffic, options: &RunOptions) -> Result<Self> {
