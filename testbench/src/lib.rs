@@ -1,6 +1,7 @@
-//! The Tandem bench: vectors, the world that runs them, random traffic, measurements and reports.
+//! The Tandem bench: vectors, the world that runs them, random traffic, random moves, measurements and reports.
 
 pub mod failures;
+pub mod fuzz;
 pub mod measure;
 pub mod network;
 pub mod plan;

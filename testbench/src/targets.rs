@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use tandem_model::engine::Config;
 use tandem_model::hal::{Hal, HalError, Target};
 use tandem_model::target::{ModelTarget, Scheduler};
@@ -10,7 +12,8 @@ use tandem_model::target::{ModelTarget, Scheduler};
 use crate::vector::TargetKind;
 
 /// Order in which the model makes the engine's choices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
 pub enum Choice {
     /// Rooms and queue pairs take turns.
     #[default]

@@ -3,6 +3,7 @@
 mod bench;
 mod explain;
 mod failed;
+mod fuzz;
 mod junit;
 mod list;
 mod random;
@@ -45,6 +46,8 @@ enum Command {
     Schema,
     /// Random traffic: all requests, sizes and flags, with every result and every byte compared
     Random(random::Arguments),
+    /// Random moves in random worlds on a bad network; a failure becomes a small vector
+    Fuzz(fuzz::Arguments),
     /// Measurements, as ratios and counts of one run
     Bench(bench::Arguments),
 }
@@ -52,13 +55,14 @@ enum Command {
 /// Which targets, and which choices.
 #[derive(Args, Clone)]
 struct Targets {
-    /// What nodes run on: `model` or `rtl` for all, or `node=target` for some, as `a=model,b=rtl`
+    /// What nodes run on: `model` or `rtl` for all, `mixed` for both by turns, or `node=target` for some, as
+    /// `a=model,b=rtl`
     #[arg(long, value_name = "TARGET", default_value = "model", value_parser = parse_targets)]
     target: TargetChoice,
 
-    /// Order in which the model makes the engine's choices
-    #[arg(long, value_enum, default_value_t)]
-    scheduler: Choice,
+    /// Order in which the model makes the engine's choices (default: the vector's, else fair)
+    #[arg(long, value_enum)]
+    scheduler: Option<Choice>,
 
     /// What is wrong with the engines, to see it found
     #[arg(long, value_enum, hide = true)]
@@ -76,7 +80,7 @@ impl Targets {
             target: self.target.all,
             node_targets: self.target.nodes.clone(),
             seed,
-            choice: self.scheduler,
+            choice: self.scheduler.unwrap_or_default(),
             inject: self.inject,
             ..RunOptions::default()
         }
@@ -94,7 +98,7 @@ fn parse_targets(text: &str) -> Result<TargetChoice, String> {
         "model" => Ok(TargetKind::Model),
         "rtl" => Ok(TargetKind::Rtl),
         other => Err(format!(
-            "`{other}` is not a target: there are `model` and `rtl`"
+            "`{other}` is not a target: there are `model`, `rtl` and `mixed`"
         )),
     };
     let mut choice = TargetChoice::default();
@@ -102,6 +106,11 @@ fn parse_targets(text: &str) -> Result<TargetChoice, String> {
         match part.split_once('=') {
             Some((node, name)) => {
                 choice.nodes.insert(node.into(), kind(name)?);
+            }
+            None if part == "mixed" => {
+                choice.all = TargetKind::Rtl;
+                let models = ["a", "c"].map(|node| (node.into(), TargetKind::Model));
+                choice.nodes.extend(models);
             }
             None => choice.all = kind(part)?,
         }
@@ -126,6 +135,7 @@ pub fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Schema => print_schema(),
         Command::Random(arguments) => random::run(&arguments),
+        Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
     };
     match outcome {
