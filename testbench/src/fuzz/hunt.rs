@@ -2,13 +2,13 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use proptest::strategy::Strategy;
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use proptest_state_machine::Sequential;
 
 use super::choose;
@@ -204,6 +204,8 @@ impl<'a> Case<'a> {
             |state: State, made: &Move| state.after(made),
         );
         let passed: RefCell<Option<(Vec<Move>, Report)>> = RefCell::new(None);
+        // What the tree ends with need not be what failed last.
+        let failed: RefCell<Option<(Arc<Spec>, Vec<Move>)>> = RefCell::new(None);
         let first: RefCell<Option<usize>> = RefCell::new(None);
         let tree = match cases.new_tree(&mut runner) {
             Ok(tree) => tree,
@@ -216,16 +218,21 @@ impl<'a> Case<'a> {
                 seen.store(moves.len(), Ordering::SeqCst);
             }
             first.borrow_mut().get_or_insert(moves.len());
-            let report = self
-                .run(&state.spec, &moves)
-                .map_err(|failure| TestCaseError::fail(failure.fault.message))?;
-            *passed.borrow_mut() = Some((moves, report));
-            Ok(())
+            match self.run(&state.spec, &moves) {
+                Ok(report) => {
+                    *passed.borrow_mut() = Some((moves, report));
+                    Ok(())
+                }
+                Err(failure) => {
+                    *failed.borrow_mut() = Some((state.spec, moves));
+                    Err(TestCaseError::fail(failure.fault.message))
+                }
+            }
         });
-        match outcome {
-            Err(TestError::Fail(_, (state, moves, _))) => {
+        match failed.into_inner() {
+            Some((spec, moves)) if outcome.is_err() => {
                 let first = first.into_inner().unwrap_or(moves.len());
-                Err(Box::new(self.smaller(&state.spec, moves, first)))
+                Err(Box::new(self.smaller(&spec, moves, first)))
             }
             _ => Ok(passed.into_inner().unwrap_or_default()),
         }

@@ -116,8 +116,8 @@ fn link(nodes: usize) -> impl Strategy<Value = Link> {
         seldom(16),
     );
     let timers = (
-        prop_oneof![4 => 9u8..=11, 1 => 5u8..=8],
-        prop_oneof![4 => Just(7u8), 1 => 0u8..=6],
+        prop_oneof![8 => Just(9u8), 1 => Just(10u8), 2 => 5u8..=8],
+        prop_oneof![3 => Just(5u8), 1 => Just(7u8), 1 => 0u8..=6],
         select(vec![6u8, 3, 1, 0]),
         1u8..=14,
     );

@@ -15,6 +15,9 @@ const FIRST_PSN: u32 = 0xFF_FFF0;
 /// Results that may wait in a completion queue.
 const DEPTH: u32 = 256;
 
+/// Clocks of a node's unit of time: timers end soon, and not while frames wait for each other.
+const TIME_UNIT: u32 = 16;
+
 fn node(place: usize) -> &'static str {
     NODES.get(place).copied().unwrap_or("a")
 }
@@ -175,7 +178,7 @@ impl Writer<'_> {
             "name = \"{name}\"\nabout = \"Random moves, found by `tandem fuzz`.\"\nseed = {seed}\nscheduler = \"{scheduler}\"\n"
         );
         for place in self.nodes() {
-            let _ = writeln!(text, "\n[node.{}]", node(place));
+            let _ = writeln!(text, "\n[node.{}]\ntime_unit = {TIME_UNIT}", node(place));
         }
         text.push_str("\n[cq]\n");
         for place in self.nodes() {

@@ -167,7 +167,7 @@ fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
             };
             let outcome = state.nic(place)?.arm_cq(cq, arm);
             state.returned(place, "NdkArmCq", outcome, NtStatus::SUCCESS)?;
-            state.ledger.armed(&s.arm, arm);
+            state.ledger.armed(&s.arm);
             Ok(())
         }
         Step::Poll(s) => results::poll(state, s),

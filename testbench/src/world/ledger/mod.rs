@@ -4,13 +4,18 @@
 //! a result only if it fails; nothing succeeds behind a failure; the receive number n of a queue pair gets the
 //! peer's send number n. What breaks one of these is noted, and told by the step `expect_accounted`.
 
+mod entry;
+mod pairs;
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, VecDeque};
 
-use tandem_model::ndk::{ArmType, NdkResultEx, NtStatus, OperationType, Qp};
+use tandem_model::ndk::{NdkResultEx, NtStatus, Qp};
 
-use super::state::State;
 use crate::vector::At;
 use crate::vector::step::Step;
+pub(in crate::world) use entry::{Entry, Outcome, Stretch, What, shadows};
 
 /// What was posted and what came of it, in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,204 +49,49 @@ impl Tally {
     }
 }
 
-/// Some bytes of a memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stretch {
-    pub(super) memory: String,
-    pub(super) offset: u64,
-    pub(super) length: u32,
-}
-
-/// Kind of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
-    /// With the token that it invalidates, as the consumers hold it.
-    Send(Option<u64>),
-    Receive,
-    Read,
-    Write,
-}
-
-impl What {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Send(None) => "send",
-            Self::Send(Some(_)) => "send and invalidate",
-            Self::Receive => "receive",
-            Self::Read => "read",
-            Self::Write => "write",
-        }
-    }
-
-    fn fits(self, operation: OperationType) -> bool {
-        match self {
-            Self::Send(_) => operation == OperationType::Send,
-            Self::Receive => operation.is_receive(),
-            Self::Read => operation == OperationType::Read,
-            Self::Write => operation == OperationType::Write,
-        }
-    }
-}
-
-/// What came of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// It has no result yet.
-    Open,
-    /// It is silent, and something after it succeeded, or everything did.
-    Silent,
-    /// Its result.
-    Result(NdkResultEx),
-}
-
-/// A request.
-#[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) context: u64,
-    pub(super) what: What,
-    pub(super) silent: bool,
-    held: bool,
-    ends: Vec<NtStatus>,
-    pub(super) length: u32,
-    /// Where its bytes come from, and what the processor had written there when it was posted.
-    pub(super) source: Option<(Vec<Stretch>, Vec<u8>)>,
-    /// Where they go, and what was there.
-    pub(super) sink: Option<(Vec<Stretch>, Vec<u8>)>,
-    pub(super) outcome: Outcome,
-    life: usize,
-}
-
-impl Entry {
-    pub(super) fn new(context: u64, what: What) -> Self {
-        Self {
-            context,
-            what,
-            silent: false,
-            held: false,
-            ends: Vec::new(),
-            length: 0,
-            source: None,
-            sink: None,
-            outcome: Outcome::Open,
-            life: 0,
-        }
-    }
-
-    pub(super) fn silent(self, silent: bool) -> Self {
-        Self { silent, ..self }
-    }
-
-    /// Whether the hardware need not be told of it yet.
-    pub(super) fn held(self, held: bool) -> Self {
-        Self { held, ..self }
-    }
-
-    pub(super) fn ends(self, ends: Vec<NtStatus>) -> Self {
-        Self { ends, ..self }
-    }
-
-    pub(super) fn length(self, length: u32) -> Self {
-        Self { length, ..self }
-    }
-
-    /// Where its bytes come from and go to.
-    pub(super) fn content(
-        self,
-        state: &State,
-        source: Option<Vec<Stretch>>,
-        sink: Option<Vec<Stretch>>,
-    ) -> Self {
-        let known = |stretches: Option<Vec<Stretch>>| {
-            let stretches = stretches?;
-            let bytes = shadows(state, &stretches)?;
-            Some((stretches, bytes))
-        };
-        Self {
-            source: known(source),
-            sink: known(sink),
-            ..self
-        }
-    }
-
-    /// Whether it has succeeded.
-    pub(super) fn succeeded(&self) -> bool {
-        match &self.outcome {
-            Outcome::Open => false,
-            Outcome::Silent => true,
-            Outcome::Result(result) => result.status.is_success(),
-        }
-    }
-
-    /// The status with which it, and not something before it, failed.
-    fn failure(&self) -> Option<NtStatus> {
-        match &self.outcome {
-            Outcome::Result(result)
-                if !result.status.is_success() && result.status != NtStatus::CANCELLED =>
-            {
-                Some(result.status)
-            }
-            _ => None,
-        }
-    }
-}
-
-/// What the processor wrote last in some places; `None` if one of them lies outside its memory.
-pub(super) fn shadows(state: &State, stretches: &[Stretch]) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    for stretch in stretches {
-        let memory = state.memory(&stretch.memory).ok()?;
-        let end = stretch.offset.checked_add(stretch.length.into())?;
-        if end > memory.bytes() {
-            return None;
-        }
-        bytes.extend_from_slice(memory.shadow(stretch.offset, stretch.length as usize));
-    }
-    Some(bytes)
-}
-
 /// A queue pair from its creation to its close.
 #[derive(Clone, Debug)]
-pub(super) struct Life {
-    pub(super) name: String,
-    pub(super) node: usize,
-    pub(super) handle: Qp,
-    pub(super) peer: Option<usize>,
+pub(in crate::world) struct Life {
+    pub(in crate::world) name: String,
+    pub(in crate::world) node: usize,
+    pub(in crate::world) handle: Qp,
+    pub(in crate::world) peer: Option<usize>,
     /// Its timer never runs: what is lost stays lost.
-    pub(super) endless: bool,
+    pub(in crate::world) endless: bool,
     /// Flushed or closed by its consumer.
-    pub(super) cut: bool,
-    pub(super) closed: bool,
+    pub(in crate::world) cut: bool,
+    pub(in crate::world) closed: bool,
     /// Error that was told of.
-    pub(super) told: Option<NtStatus>,
+    pub(in crate::world) told: Option<NtStatus>,
     /// Requests of both queues: initiator, receive.
-    pub(super) queues: [Vec<usize>; 2],
+    pub(in crate::world) queues: [Vec<usize>; 2],
 }
 
 /// Arms of a completion queue, and what came of them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Arms {
-    pub(super) made: u64,
-    pub(super) fired: u64,
+pub(in crate::world) struct Arms {
+    pub(in crate::world) made: u64,
+    pub(in crate::world) fired: u64,
 }
 
 /// The ledger.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(in crate::world) struct Ledger {
     kept: bool,
-    pub(super) entries: Vec<Entry>,
-    pub(super) lives: Vec<Life>,
+    pub(in crate::world) entries: Vec<Entry>,
+    pub(in crate::world) lives: Vec<Life>,
     /// Requests without result, by queue pair and queue, oldest first; lives follow each other.
     open: BTreeMap<(String, usize), VecDeque<usize>>,
     /// Queue pairs by node and context.
     names: BTreeMap<(usize, u64), String>,
-    pub(super) arms: BTreeMap<String, Arms>,
-    pub(super) tally: Tally,
+    pub(in crate::world) arms: BTreeMap<String, Arms>,
+    pub(in crate::world) tally: Tally,
     wrong: Option<String>,
 }
 
 impl Ledger {
     /// A ledger, kept only if a step looks into it.
-    pub(super) fn new(steps: &[At<Step>]) -> Self {
+    pub(in crate::world) fn new(steps: &[At<Step>]) -> Self {
         let looks = |step: &At<Step>| matches!(step.value(), Step::ExpectAccounted(_));
         Self {
             kept: steps.iter().any(looks),
@@ -249,21 +99,21 @@ impl Ledger {
         }
     }
 
-    pub(super) fn is_kept(&self) -> bool {
+    pub(in crate::world) fn is_kept(&self) -> bool {
         self.kept
     }
 
     /// What was found wrong first.
-    pub(super) fn wrong(&mut self) -> Option<String> {
+    pub(in crate::world) fn wrong(&mut self) -> Option<String> {
         self.wrong.take()
     }
 
-    pub(super) fn blame(&mut self, what: String) {
+    pub(in crate::world) fn blame(&mut self, what: String) {
         self.wrong.get_or_insert(what);
     }
 
     /// A queue pair has been created.
-    pub(super) fn born(&mut self, name: &str, node: usize, handle: Qp, context: u64) {
+    pub(in crate::world) fn born(&mut self, name: &str, node: usize, handle: Qp, context: u64) {
         self.names.insert((node, context), name.into());
         self.lives.push(Life {
             name: name.into(),
@@ -285,7 +135,7 @@ impl Ledger {
     }
 
     /// Two queue pairs have been connected.
-    pub(super) fn joined(&mut self, a: &str, b: &str, endless: [bool; 2]) {
+    pub(in crate::world) fn joined(&mut self, a: &str, b: &str, endless: [bool; 2]) {
         let (Some(a), Some(b)) = (self.life(a), self.life(b)) else {
             return;
         };
@@ -298,7 +148,7 @@ impl Ledger {
     }
 
     /// A consumer flushes or closes a queue pair.
-    pub(super) fn cut(&mut self, name: &str) {
+    pub(in crate::world) fn cut(&mut self, name: &str) {
         self.indicated(name);
         if let Some(life) = self.life(name).and_then(|life| self.lives.get_mut(life)) {
             life.cut = true;
@@ -306,19 +156,19 @@ impl Ledger {
     }
 
     /// A queue pair is gone.
-    pub(super) fn closed(&mut self, name: &str) {
+    pub(in crate::world) fn closed(&mut self, name: &str) {
         if let Some(life) = self.life(name).and_then(|life| self.lives.get_mut(life)) {
             life.closed = true;
         }
     }
 
     /// A completion queue has been armed.
-    pub(super) fn armed(&mut self, cq: &str, _: ArmType) {
+    pub(in crate::world) fn armed(&mut self, cq: &str) {
         self.arms.entry(cq.into()).or_default().made += 1;
     }
 
     /// The hardware has been told of all that was posted.
-    pub(super) fn indicated(&mut self, name: &str) {
+    pub(in crate::world) fn indicated(&mut self, name: &str) {
         for index in self.open.get(&(name.to_owned(), 0)).into_iter().flatten() {
             if let Some(entry) = self.entries.get_mut(*index) {
                 entry.held = false;
@@ -327,7 +177,7 @@ impl Ledger {
     }
 
     /// A request has been posted.
-    pub(super) fn posted(&mut self, name: &str, entry: Entry) {
+    pub(in crate::world) fn posted(&mut self, name: &str, entry: Entry) {
         let Some(life) = self.life(name) else {
             return;
         };
@@ -345,7 +195,7 @@ impl Ledger {
     }
 
     /// A result has been fetched.
-    pub(super) fn result(&mut self, node: usize, result: &NdkResultEx) {
+    pub(in crate::world) fn result(&mut self, node: usize, result: &NdkResultEx) {
         if !self.kept {
             return;
         }
@@ -419,12 +269,12 @@ impl Ledger {
     }
 
     /// The entry with an index; indices of lives are always good.
-    pub(super) fn entry(&self, index: usize) -> Option<&Entry> {
+    pub(in crate::world) fn entry(&self, index: usize) -> Option<&Entry> {
         self.entries.get(index)
     }
 
     /// What it is, for people.
-    pub(super) fn words(&self, entry: &Entry) -> String {
+    pub(in crate::world) fn words(&self, entry: &Entry) -> String {
         let name = self
             .lives
             .get(entry.life)
@@ -437,7 +287,7 @@ impl Ledger {
     }
 
     /// Nothing happens any more, and the queue pair is as it is: what has no result must owe none.
-    pub(super) fn settled(&mut self, life: usize, error: bool) {
+    pub(in crate::world) fn settled(&mut self, life: usize, error: bool) {
         let Some(own) = self.lives.get(life).cloned() else {
             return;
         };
@@ -516,74 +366,5 @@ impl Ledger {
             )),
             _ => Ok(()),
         }
-    }
-
-    /// Receive number n of a queue pair has the peer's send number n.
-    pub(super) fn pairs(&self, life: &Life) -> impl Iterator<Item = (&Entry, &Entry)> {
-        let peer = life.peer.and_then(|peer| self.lives.get(peer));
-        let sends = peer.into_iter().flat_map(|peer| &peer.queues[0]);
-        let sends = sends
-            .filter_map(|index| self.entry(*index))
-            .filter(|entry| matches!(entry.what, What::Send(_)));
-        let receives = life.queues[1].iter().filter_map(|index| self.entry(*index));
-        receives.zip(sends)
-    }
-
-    /// Compares what senders and receivers were told.
-    pub(super) fn both_ends(&self, life: &Life) -> Result<(), String> {
-        let pairs = self.pairs(life).count();
-        let receives = life.queues[1].iter().filter_map(|index| self.entry(*index));
-        if let Some(alone) = receives.skip(pairs).find(|entry| entry.succeeded()) {
-            return Err(format!(
-                "{} succeeded, and the peer has not sent so often",
-                self.words(alone)
-            ));
-        }
-        let peer = life.peer.and_then(|peer| self.lives.get(peer));
-        let sends = peer.into_iter().flat_map(|peer| &peer.queues[0]);
-        let sends = sends
-            .filter_map(|index| self.entry(*index))
-            .filter(|entry| matches!(entry.what, What::Send(_)));
-        if let Some(alone) = sends.skip(pairs).find(|entry| entry.succeeded()) {
-            return Err(format!(
-                "{} succeeded, and the peer has no receive for it",
-                self.words(alone)
-            ));
-        }
-        for (receive, send) in self.pairs(life) {
-            if send.succeeded() && !receive.succeeded() {
-                return Err(format!(
-                    "{} succeeded, and {}, which is for it, did not",
-                    self.words(send),
-                    self.words(receive)
-                ));
-            }
-            let Outcome::Result(result) = &receive.outcome else {
-                continue;
-            };
-            if !result.status.is_success() {
-                continue;
-            }
-            let (operation, token) = match send.what {
-                What::Send(Some(token)) => (OperationType::ReceiveAndInvalidate, token),
-                _ => (OperationType::Receive, 0),
-            };
-            let got = (
-                result.operation,
-                result.type_specific_completion_output,
-                result.bytes_transferred,
-            );
-            if got != (operation, token, send.length) {
-                return Err(format!(
-                    "{}: {:?}, token {:#x}, {} bytes; the peer's send: {operation:?}, token {token:#x}, {} bytes",
-                    self.words(receive),
-                    got.0,
-                    got.1,
-                    got.2,
-                    send.length
-                ));
-            }
-        }
-        Ok(())
     }
 }
