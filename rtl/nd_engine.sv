@@ -325,21 +325,48 @@ module nd_engine
   // ---- wire
   localparam int unsigned Descriptors = 8;
   localparam int unsigned DescriptorCount = $clog2(Descriptors) + 1;
-  logic     tx_valid, tx_ready;
-  tx_desc_t tx;
-  logic [DescriptorCount-1:0] unused_count;
+  logic       tx_valid, tx_ready;
+  tx_desc_t   tx;
+  logic       tx_push, address_valid, tx_known, unused_room;
+  logic [1:0] look_q;          // a lookup began, its word is there
+  qp_t        look_qp_q, unused_wire_qp;
+  qp_addr_t   address, address_q;
+  logic [DescriptorCount-1:0] unused_count, unused_addresses;
 
   nd_fifo #(.T(tx_desc_t), .Depth(Descriptors)) u_tx (
-    .clk, .rst, .in_valid(send_tx_valid || resp_tx_valid), .in_ready(tx_room),
+    .clk, .rst, .in_valid(tx_push), .in_ready(tx_room),
     .in_data(resp_tx_valid ? resp_tx : send_tx),
-    .out_valid(tx_valid), .out_ready(tx_ready), .out_data(tx), .count(unused_count)
+    .out_valid(tx_valid), .out_ready(tx_ready && address_valid), .out_data(tx),
+    .count(unused_count)
   );
+
+  // A frame goes where the decision was made to send it, although the entry of its queue pair may be
+  // another one, or none, when it leaves: the address is looked up as the descriptor is pushed, and
+  // comes three clocks behind it. The word is read one clock after the grant, when no write has followed.
+  assign tx_push       = send_tx_valid || resp_tx_valid;
+  assign addr_cfg_addr = look_qp_q;
+  assign tx_known      = tx_valid && address_valid;
+
+  always_ff @(posedge clk) begin
+    look_q    <= {look_q[0], tx_push};
+    look_qp_q <= resp_tx_valid ? resp_tx.qp : send_tx.qp;
+    address_q <= address;
+    if (rst) look_q <= '0;
+  end
+
+  nd_fifo #(.T(qp_addr_t), .Depth(Descriptors)) u_address (
+    .clk, .rst, .in_valid(look_q[1]), .in_ready(unused_room), .in_data(addr_cfg),
+    .out_valid(address_valid), .out_ready(tx_valid && tx_ready), .out_data(address),
+    .count(unused_addresses)
+  );
+
   nd_wire #(.DataWidth(DataWidth)) u_wire (
     .clk, .rst, .s_axis_tdata, .s_axis_tkeep, .s_axis_tvalid, .s_axis_tready, .s_axis_tlast,
     .s_axis_tuser,
     .m_axis_tdata, .m_axis_tkeep, .m_axis_tvalid, .m_axis_tready, .m_axis_tlast, .port(own),
     .rx_valid, .rx_ready, .rx_desc(rx), .rx_data_valid, .rx_data_ready, .rx_data, .rx_data_last,
-    .tx_valid, .tx_ready, .tx_desc(tx), .addr_cfg_addr, .addr_cfg,
+    .tx_valid(tx_known), .tx_ready, .tx_desc(tx), .addr_cfg_addr(unused_wire_qp),
+    .addr_cfg(address_q),
     .send_chunk_valid, .send_chunk_ready, .send_chunk, .resp_chunk_valid, .resp_chunk_ready,
     .resp_chunk,
     .chunk_valid, .chunk_ready, .chunk, .chunk_last,

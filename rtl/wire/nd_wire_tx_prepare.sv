@@ -1,7 +1,6 @@
-// Turns descriptors into jobs: looks the address up, computes lengths and the IPv4 header checksum.
+// Turns descriptors with their addresses into jobs: computes lengths and the IPv4 header checksum.
 //
-// One job in at most seven clocks, less than the shortest frame takes. `addr_cfg` is the word at
-// `addr_cfg_addr` one clock later.
+// One job in at most seven clocks, less than the shortest frame takes.
 module nd_wire_tx_prepare
   import nd_pkg::*, nd_wire_pkg::*;
 (
@@ -14,8 +13,7 @@ module nd_wire_tx_prepare
   output logic        desc_ready,
   input  tx_desc_t    desc,
 
-  output qp_t         addr_cfg_addr,
-  input  qp_addr_t    addr_cfg,
+  input  qp_addr_t    address,     // of the descriptor
 
   output logic        job_valid,
   input  logic        job_ready,
@@ -23,7 +21,7 @@ module nd_wire_tx_prepare
 );
   typedef enum logic [2:0] {
     Idle,
-    Look,   // the address comes out of the table
+    Cnp,    // of a CNP, only the queue pair counts
     Add1,   // sums of the address; lengths
     Add2,   // sum of all halves
     Fold,
@@ -44,17 +42,16 @@ module nd_wire_tx_prepare
   logic [4:0]  headers;             // all before the payload
   logic [10:0] before_icrc;
 
-  assign addr_cfg_addr = desc.qp;
-  assign desc_ready    = state_q == Idle;
-  assign job_valid     = state_q == Done;
-  assign job           = job_q;
+  assign desc_ready = state_q == Idle;
+  assign job_valid  = state_q == Done;
+  assign job        = job_q;
 
   always_comb begin
     state_d = state_q;
     job_d   = job_q;
     case (state_q)
-      Idle:    if (desc_valid) state_d = Look;
-      Look:    state_d = Add1;
+      Idle:    if (desc_valid) state_d = Cnp;
+      Cnp:     state_d = Add1;
       Add1:    state_d = Add2;
       Add2:    state_d = Fold;
       Fold:    state_d = Final;
@@ -80,11 +77,11 @@ module nd_wire_tx_prepare
     case (state_q)
       Idle: begin
         job_d.desc = desc;
+        job_d.addr = address;
         job_d.becn = desc.opcode == OpcodeCnp;
         job_d.pad  = 2'd0 - desc.len[1:0];
       end
-      Look: begin
-        job_d.addr = addr_cfg;
+      Cnp: begin
         if (job_q.becn) begin
           job_d.desc.solicited = 1'b0;
           job_d.desc.ack_req   = 1'b0;

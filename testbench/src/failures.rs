@@ -150,6 +150,10 @@ fn compare(first: &Failure, second: &Result<Report, Failure>) -> Option<String> 
 /// The command that does a run again.
 pub fn command(file: &Path, vector: &Vector, options: &RunOptions) -> String {
     let mut command = format!("tandem run {}{}", file.display(), run_words(options));
+    if vector.head.scheduler.is_some() && options.choice == Choice::default() {
+        // The vector would choose another one.
+        command.push_str(" --scheduler fair");
+    }
     if !vector.case.is_empty() {
         command.push_str(&format!(" --case '[{}]'", vector.case));
     }

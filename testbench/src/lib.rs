@@ -1,8 +1,10 @@
 //! The Tandem bench: vectors, the world that runs them, random traffic, exploration, measurements and
 //! reports.
+//! The Tandem bench: vectors, the world that runs them, random traffic, random moves, measurements and reports.
 
 pub mod explore;
 pub mod failures;
+pub mod fuzz;
 pub mod measure;
 pub mod network;
 pub mod plan;

@@ -16,6 +16,7 @@ pub fn run(vector: &Vector, options: &RunOptions) -> Result<Report, Failure> {
         Ok(report) => Ok(Report {
             frames: report.frames,
             checked: report.checked,
+            ..Report::default()
         }),
         Err(failure) => Err(failure.at(wanted.span())),
     }

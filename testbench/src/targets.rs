@@ -3,14 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use tandem_model::engine::Config;
 use tandem_model::hal::{Hal, HalError, Target};
 use tandem_model::target::{ModelTarget, Scheduler};
+use tandem_model::wire::{Aeth, Ext, Frame, Operation, Syndrome};
 
 use crate::vector::TargetKind;
 
 /// Order in which the model makes the engine's choices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
 pub enum Choice {
     /// Rooms and queue pairs take turns.
     #[default]
@@ -21,13 +25,48 @@ pub enum Choice {
     Adversarial,
 }
 
-/// Something wrong with the engine, put in to see it found.
+/// Something wrong with a target, put in to see it found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Inject {
-    /// A bit of a frame that it sends.
+    /// A bit of a frame that an engine sends.
     Frame,
-    /// A rule of AXI: the kind of its read bursts.
+    /// A rule of AXI: the kind of an engine's read bursts.
     Burst,
+    /// The last byte of each payload, with a right checksum.
+    Payload,
+    /// Each refusal: it says that all is well.
+    Refusal,
+}
+
+impl Inject {
+    /// What leaves a target in place of a frame.
+    fn spoil(self, bytes: Vec<u8>) -> Vec<u8> {
+        let Ok(frame) = Frame::parse(&bytes) else {
+            return bytes;
+        };
+        match (self, frame.ext) {
+            (Self::Payload, _) if !frame.payload.is_empty() => {
+                let mut payload = frame.payload.to_vec();
+                if let Some(last) = payload.last_mut() {
+                    *last ^= 1;
+                }
+                frame.with_payload(&payload).to_vec()
+            }
+            (Self::Refusal, Ext::Aeth(aeth))
+                if frame.bth.opcode.operation() == Operation::Acknowledge =>
+            {
+                Frame {
+                    ext: Ext::Aeth(Aeth {
+                        syndrome: Syndrome::ACK,
+                        ..aeth
+                    }),
+                    ..frame
+                }
+                .to_vec()
+            }
+            _ => bytes,
+        }
+    }
 }
 
 /// Waves to write.
@@ -68,7 +107,7 @@ pub struct TargetOptions {
     pub unchecked: bool,
     /// The engine on buses without latency, gaps and back-pressure, for measurements.
     pub ideal_buses: bool,
-    /// What is wrong with the engine.
+    /// What is wrong with the target.
     pub inject: Option<Inject>,
     /// Whether the engine's inputs are kept, for [`AnyTarget::replay`].
     pub keep_inputs: bool,
@@ -88,6 +127,7 @@ pub struct AnyTarget {
     inner: Inner,
     kind: TargetKind,
     paused: bool,
+    inject: Option<Inject>,
 }
 
 enum Inner {
@@ -117,6 +157,7 @@ pub fn open(kind: TargetKind, node: &str, options: &TargetOptions) -> Result<Any
         inner,
         kind,
         paused: false,
+        inject: options.inject,
     })
 }
 
@@ -150,9 +191,10 @@ fn open_rtl(node: &str, seed: u64, options: &TargetOptions) -> Result<Inner, Hal
         wave,
         coverage: coverage.map(|path| file_of(path, node, "dat")),
         keep_inputs: options.keep_inputs,
-        fault: options.inject.map(|inject| match inject {
-            Inject::Frame => Fault::FrameBit { beat: BEAT },
-            Inject::Burst => Fault::FixedBurst,
+        fault: options.inject.and_then(|inject| match inject {
+            Inject::Frame => Some(Fault::FrameBit { beat: BEAT }),
+            Inject::Burst => Some(Fault::FixedBurst),
+            Inject::Payload | Inject::Refusal => None,
         }),
         ..Options::default()
     })?;
@@ -283,7 +325,14 @@ impl Target for AnyTarget {
         self.get_mut().send_frame(frame)
     }
     fn take_frames(&mut self) -> Result<Vec<Vec<u8>>, HalError> {
-        self.get_mut().take_frames()
+        let frames = self.get_mut().take_frames()?;
+        Ok(match self.inject {
+            Some(inject) => frames
+                .into_iter()
+                .map(|frame| inject.spoil(frame))
+                .collect(),
+            None => frames,
+        })
     }
     fn advance(&mut self, steps: u32) -> Result<bool, HalError> {
         if self.paused {

@@ -4,6 +4,7 @@ mod bench;
 mod explain;
 mod explore;
 mod failed;
+mod fuzz;
 mod junit;
 mod list;
 mod random;
@@ -48,6 +49,8 @@ enum Command {
     Random(random::Arguments),
     /// Every order of events in small worlds: loss, duplicates, reordering, late memory
     Explore(explore::Arguments),
+    /// Random moves in random worlds on a bad network; a failure becomes a small vector
+    Fuzz(fuzz::Arguments),
     /// Measurements, as ratios and counts of one run
     Bench(bench::Arguments),
 }
@@ -55,13 +58,14 @@ enum Command {
 /// Which targets, and which choices.
 #[derive(Args, Clone)]
 struct Targets {
-    /// What nodes run on: `model` or `rtl` for all, or `node=target` for some, as `a=model,b=rtl`
+    /// What nodes run on: `model` or `rtl` for all, `mixed` for both by turns, or `node=target` for some, as
+    /// `a=model,b=rtl`
     #[arg(long, value_name = "TARGET", default_value = "model", value_parser = parse_targets)]
     target: TargetChoice,
 
-    /// Order in which the model makes the engine's choices
-    #[arg(long, value_enum, default_value_t)]
-    scheduler: Choice,
+    /// Order in which the model makes the engine's choices (default: the vector's, else fair)
+    #[arg(long, value_enum)]
+    scheduler: Option<Choice>,
 
     /// What is wrong with the engines, to see it found
     #[arg(long, value_enum, hide = true)]
@@ -79,7 +83,7 @@ impl Targets {
             target: self.target.all,
             node_targets: self.target.nodes.clone(),
             seed,
-            choice: self.scheduler,
+            choice: self.scheduler.unwrap_or_default(),
             inject: self.inject,
             ..RunOptions::default()
         }
@@ -97,7 +101,7 @@ fn parse_targets(text: &str) -> Result<TargetChoice, String> {
         "model" => Ok(TargetKind::Model),
         "rtl" => Ok(TargetKind::Rtl),
         other => Err(format!(
-            "`{other}` is not a target: there are `model` and `rtl`"
+            "`{other}` is not a target: there are `model`, `rtl` and `mixed`"
         )),
     };
     let mut choice = TargetChoice::default();
@@ -105,6 +109,11 @@ fn parse_targets(text: &str) -> Result<TargetChoice, String> {
         match part.split_once('=') {
             Some((node, name)) => {
                 choice.nodes.insert(node.into(), kind(name)?);
+            }
+            None if part == "mixed" => {
+                choice.all = TargetKind::Rtl;
+                let models = ["a", "c"].map(|node| (node.into(), TargetKind::Model));
+                choice.nodes.extend(models);
             }
             None => choice.all = kind(part)?,
         }
@@ -130,6 +139,7 @@ pub fn main() -> ExitCode {
         Command::Schema => print_schema(),
         Command::Random(arguments) => random::run(&arguments),
         Command::Explore(arguments) => explore::run(&arguments),
+        Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
     };
     match outcome {

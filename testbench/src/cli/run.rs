@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::Result;
 use tandem_testbench::failures::{self, Failed, KeepError, Kept};
 use tandem_testbench::runner;
-use tandem_testbench::targets::Waves;
+use tandem_testbench::targets::{Choice, Waves};
 use tandem_testbench::vector::{self, Vector, VectorFile};
 use tandem_testbench::world::{Failure, Report, RunOptions};
 
@@ -166,6 +166,15 @@ fn seed(arguments: &Arguments, file: &VectorFile, index: usize) -> u64 {
     arguments.seed.or(own).unwrap_or(1)
 }
 
+/// Choices of the model in a vector's run.
+fn choice(arguments: &Arguments, file: &VectorFile, index: usize) -> Choice {
+    let own = file
+        .vectors
+        .get(index)
+        .and_then(|vector| vector.head.scheduler);
+    arguments.targets.scheduler.or(own).unwrap_or_default()
+}
+
 fn run_all(arguments: &Arguments, jobs: &[Job]) -> Vec<Run> {
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = arguments.jobs.unwrap_or(available).clamp(1, jobs.len());
@@ -209,6 +218,7 @@ fn run_one(arguments: &Arguments, file: Arc<VectorFile>, index: usize) -> Run {
         }),
         coverage: arguments.coverage.clone(),
         capture: arguments.capture.clone(),
+        choice: choice(arguments, &file, index),
         ..arguments.targets.options(seed(arguments, &file, index))
     };
     let start = Instant::now();

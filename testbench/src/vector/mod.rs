@@ -32,6 +32,7 @@ pub use setup::Setup;
 pub use traffic::RandomTraffic;
 pub use value::{At, TargetKind};
 
+use crate::targets::Choice;
 use impairment::Impairment;
 use object::{Connection, Cq, Memory, Node, Pd, Qp, Region};
 use step::Step;
@@ -53,6 +54,8 @@ pub struct Head {
     pub covers: Vec<At<String>>,
     /// Seed of all that is random, if the command line has none.
     pub seed: Option<u64>,
+    /// Order in which the model makes the engine's choices, if the command line has none.
+    pub scheduler: Option<Choice>,
     /// Objects that are there without being written down.
     #[serde(default)]
     pub setup: Setup,
@@ -125,11 +128,7 @@ pub fn load(path: &Path) -> Result<VectorFile, VectorError> {
         path: path.into(),
         source,
     })?;
-    let vectors = parse(&text).and_then(|vectors| {
-        vectors.iter().try_for_each(check::check)?;
-        Ok(vectors)
-    });
-    match vectors {
+    match checked(&text) {
         Ok(vectors) => Ok(VectorFile {
             path: path.into(),
             text,
@@ -141,6 +140,16 @@ pub fn load(path: &Path) -> Result<VectorFile, VectorError> {
             fault: fault.into(),
         }),
     }
+}
+
+/// Reads and checks the text of a file.
+///
+/// # Errors
+/// What is wrong with it, and where.
+pub fn checked(text: &str) -> Result<Vec<Vector>, Fault> {
+    let vectors = parse(text)?;
+    vectors.iter().try_for_each(check::check)?;
+    Ok(vectors)
 }
 
 /// All vector files of paths: files as they are, directories with everything below them, in order of their names.

@@ -273,3 +273,13 @@ pub enum Wait {
     /// So many clocks (actions of the model).
     Clocks(u32),
 }
+
+/// When everything that was posted is accounted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Accounting {
+    /// With the results that are there; what has none may still be under way.
+    Now,
+    /// When nothing happens any more: nothing may be under way.
+    Settled,
+}

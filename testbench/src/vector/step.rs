@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::impairment::Impairment;
+use super::impairment::{Impairment, Several};
 use super::object::Endpoint;
 pub use super::part::*;
 use super::value::{At, Number, Pattern, RequestFlags, Status, TokenRef};
@@ -31,6 +31,9 @@ macro_rules! posting {
             pub returns: Status,
             /// Posts so many, with contexts counting up (default 1).
             pub times: Option<u32>,
+            /// Statuses that its result may have, for `expect_accounted` (default: any).
+            #[serde(default)]
+            pub ends: Vec<Status>,
             $($(#[$field_meta])* pub $field: $type,)*
         }
     };
@@ -166,9 +169,9 @@ steps! {
     CloseQp, CloseQp, "close_qp" {
         /// Queue pair.
         close_qp: At<String>,
-        /// What the call returns; STATUS_PENDING waits for the close to end.
-        #[serde(default)]
-        returns: Status,
+        /// What the call returns, or a list of what it may return; STATUS_PENDING waits for the close to end.
+        #[serde(default = "success")]
+        returns: Several<Status>,
     }
     /// An OID request.
     Oid, OidStep, "oid" {
@@ -327,6 +330,11 @@ steps! {
         /// The frames.
         expect_order: Vec<Passing>,
     }
+    /// Compares everything that was posted with all that came of it: results, errors, memory.
+    ExpectAccounted, ExpectAccounted, "expect_accounted" {
+        /// When.
+        expect_accounted: Accounting,
+    }
     /// Compares registers, by name (`DROP_<cause>`, `RX_FRAMES`, `GO_BACKS`, …) or offset.
     ExpectRegisters, ExpectRegisters, "expect_registers" {
         /// Node.
@@ -334,6 +342,11 @@ steps! {
         /// Name and value: a number, or `{ at_least, at_most }`.
         values: BTreeMap<String, Count>,
     }
+}
+
+/// What a call returns that nothing is said of.
+fn success() -> Several<Status> {
+    Several::One(Status::default())
 }
 
 macro_rules! verbs {
@@ -392,6 +405,7 @@ verbs! {
     ExpectSent(ExpectSent) = "expect_sent";
     ExpectOrder(ExpectOrder) = "expect_order";
     ExpectRegisters(ExpectRegisters) = "expect_registers";
+    ExpectAccounted(ExpectAccounted) = "expect_accounted";
     Network(NetworkStep) = "network";
     Inject(Inject) = "inject";
     Wait(WaitStep) = "wait";

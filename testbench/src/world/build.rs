@@ -7,6 +7,7 @@ use tandem_model::ndk::{
 };
 
 use super::connect::connect;
+use super::ledger::Ledger;
 use super::state::{CqState, QpState, RegionState, Result, State, StepError};
 use super::{Address, Capture, HostMemory, Node, RunOptions, World, bytes_of, impair};
 use crate::targets;
@@ -49,6 +50,7 @@ pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
         memories: BTreeMap::new(),
         regions: BTreeMap::new(),
         qps: BTreeMap::new(),
+        ledger: Ledger::new(&vector.steps),
     };
     for place in 0..names.len() {
         let pd = state.nic(place)?.create_pd();
@@ -114,6 +116,7 @@ pub(super) fn create_qp(state: &mut State, vector: &Vector, name: &str) -> Resul
         owed: [0; 2],
         seen: [0; 2],
     };
+    state.ledger.born(name, place, created, known.context);
     state.qps.insert(name.into(), known);
     Ok(())
 }

@@ -78,6 +78,8 @@ pub(super) fn connect(state: &mut State, connection: &object::Connection) -> Res
         let outcome = state.nic(place)?.bench().connect(qp, &parameters);
         state.created(place, "connecting", outcome)?;
     }
+    let endless = timers.map(|timers| timers.timeout == Some(0));
+    state.ledger.joined(&connection.a, &connection.b, endless);
     for (own, peer) in [(0, 1), (1, 0)] {
         let (Some(name), Some(&(node, _, _, number, _))) = (sides.get(own), ends.get(peer)) else {
             continue;

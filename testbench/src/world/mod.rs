@@ -1,11 +1,14 @@
 //! A world: a few nodes, each a provider on a target, and the network that joins them.
 
+mod account;
 mod build;
 mod capture;
 mod connect;
 mod expect;
 mod frames;
+mod image;
 mod impair;
+mod ledger;
 mod memory;
 mod node;
 mod nodes;
@@ -17,6 +20,7 @@ mod run;
 mod state;
 
 pub use capture::{Capture, CaptureError};
+pub use ledger::Tally;
 pub use memory::{HostMemory, bytes_of};
 pub use node::{Address, Node, Passed, WorldError};
 pub use nodes::{Activity, Scene, World};

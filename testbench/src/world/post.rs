@@ -3,11 +3,12 @@
 use tandem_model::hal::Target;
 use tandem_model::ndk::{LocalToken, NtStatus, OpFlags, Pd, RemoteToken, Sge};
 
+use super::ledger::{Entry, Stretch, What};
 use super::state::{Result, State, StepError};
 use crate::vector::At;
 use crate::vector::object::RegionKind;
 use crate::vector::step::{Element, Remote, Step};
-use crate::vector::value::TokenRef;
+use crate::vector::value::{Status, TokenRef};
 
 /// Clocks that a posting call may let pass: it must not wait for anything but its register writes
 /// (NDK-READ-27, NDK-SINV-28).
@@ -22,6 +23,7 @@ struct Call<'a> {
     flags: OpFlags,
     returns: NtStatus,
     times: u32,
+    ends: &'a [Status],
     kind: Kind<'a>,
 }
 
@@ -44,6 +46,7 @@ pub(super) fn post(state: &mut State, step: &Step) -> Option<Result> {
             flags: s.flags.0,
             returns: s.returns.0,
             times: s.times.unwrap_or(1),
+            ends: &s.ends,
             kind: Kind::Send,
         },
         Step::SendAndInvalidate(s) => Call {
@@ -54,6 +57,7 @@ pub(super) fn post(state: &mut State, step: &Step) -> Option<Result> {
             flags: s.flags.0,
             returns: s.returns.0,
             times: s.times.unwrap_or(1),
+            ends: &s.ends,
             kind: Kind::SendAndInvalidate(&s.token),
         },
         Step::Receive(s) => Call {
@@ -64,6 +68,7 @@ pub(super) fn post(state: &mut State, step: &Step) -> Option<Result> {
             flags: OpFlags::NONE,
             returns: s.returns.0,
             times: s.times.unwrap_or(1),
+            ends: &s.ends,
             kind: Kind::Receive,
         },
         Step::Read(s) => Call {
@@ -74,6 +79,7 @@ pub(super) fn post(state: &mut State, step: &Step) -> Option<Result> {
             flags: s.flags.0,
             returns: s.returns.0,
             times: s.times.unwrap_or(1),
+            ends: &s.ends,
             kind: Kind::Read(&s.remote),
         },
         Step::Write(s) => Call {
@@ -84,6 +90,7 @@ pub(super) fn post(state: &mut State, step: &Step) -> Option<Result> {
             flags: s.flags.0,
             returns: s.returns.0,
             times: s.times.unwrap_or(1),
+            ends: &s.ends,
             kind: Kind::Write(&s.remote),
         },
         _ => return None,
@@ -134,6 +141,14 @@ impl Call<'_> {
                 return Err(StepError::new(message));
             }
             let posted = state.returned(place, self.name, outcome, self.returns)?;
+            let held = posted.is_some() && flags.contains(OpFlags::DEFER);
+            if !held && !matches!(self.kind, Kind::Receive) {
+                state.ledger.indicated(self.qp);
+            }
+            if posted.is_some() && state.ledger.is_kept() {
+                let entry = self.entry(state, context, invalidate)?;
+                state.ledger.posted(self.qp, entry);
+            }
             if posted.is_some() && !flags.contains(OpFlags::SILENT_SUCCESS) {
                 let queue = usize::from(matches!(self.kind, Kind::Receive));
                 if let Some(qp) = state.qps.get_mut(self.qp) {
@@ -147,6 +162,69 @@ impl Call<'_> {
         }
         Ok(())
     }
+}
+
+impl Call<'_> {
+    /// What the ledger keeps of the request.
+    fn entry(&self, state: &State, context: u64, invalidate: RemoteToken) -> Result<Entry> {
+        let local = self.sgl.iter().map(|named| local_stretch(state, named));
+        let local: Option<Vec<Stretch>> = local.collect::<Result<Option<_>>>()?;
+        let length = self.sgl.iter().map(|named| named.length).sum();
+        let far = match self.kind {
+            Kind::Read(named) | Kind::Write(named) => far_stretch(state, named, length)?,
+            Kind::Send | Kind::SendAndInvalidate(_) | Kind::Receive => None,
+        };
+        let far = far.map(|stretch| vec![stretch]);
+        let (what, source, sink) = match self.kind {
+            Kind::Send => (What::Send(None), local, None),
+            Kind::SendAndInvalidate(_) => (What::Send(Some(invalidate.0.into())), local, None),
+            Kind::Receive => (What::Receive, None, local),
+            Kind::Read(_) => (What::Read, far, local),
+            Kind::Write(_) => (What::Write, local, far),
+        };
+        Ok(Entry::new(context, what)
+            .silent(self.flags.contains(OpFlags::SILENT_SUCCESS))
+            .held(self.flags.contains(OpFlags::DEFER))
+            .ends(self.ends.iter().map(|status| status.0).collect())
+            .length(length)
+            .content(state, source, sink))
+    }
+}
+
+/// Where the bytes of an element lie; `None`: not in a memory of the vector.
+fn local_stretch(state: &State, named: &Element) -> Result<Option<Stretch>> {
+    let (memory, start) = match (&named.region, &named.memory) {
+        (Some(name), _) => {
+            let region = state.region(name)?;
+            (region.memory.clone(), region.offset)
+        }
+        (None, Some(name)) => (name.value().clone(), 0),
+        (None, None) => return Ok(None),
+    };
+    Ok(start.checked_add(named.offset).map(|offset| Stretch {
+        memory,
+        offset,
+        length: named.length,
+    }))
+}
+
+/// Where remote memory lies; `None` if address or token are not those of the region.
+fn far_stretch(state: &State, named: &Remote, length: u32) -> Result<Option<Stretch>> {
+    let Some(name) = &named.region else {
+        return Ok(None);
+    };
+    if named.address.is_some() || named.token.is_some() {
+        return Ok(None);
+    }
+    let region = state.region(name)?;
+    Ok(region
+        .offset
+        .checked_add(named.offset)
+        .map(|offset| Stretch {
+            memory: region.memory.clone(),
+            offset,
+            length,
+        }))
 }
 
 /// An element of a scatter/gather list.

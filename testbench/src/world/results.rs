@@ -11,7 +11,7 @@ pub(super) const PATIENCE: u64 = 20_000_000;
 
 /// A result, fetched in either way.
 #[derive(Clone, Debug)]
-struct Got {
+pub(super) struct Got {
     result: NdkResult,
     extended: Option<NdkResultEx>,
 }
@@ -139,7 +139,7 @@ fn operation(name: ResultType) -> OperationType {
 }
 
 /// One call of NdkGetCqResults(Ex).
-fn fetch(state: &mut State, cq: &str, n: usize, plain: bool) -> Result<Vec<Got>> {
+pub(super) fn fetch(state: &mut State, cq: &str, n: usize, plain: bool) -> Result<Vec<Got>> {
     let (place, handle) = {
         let cq = state.cq(cq)?;
         (cq.node, cq.cq)
@@ -171,6 +171,9 @@ fn fetch(state: &mut State, cq: &str, n: usize, plain: bool) -> Result<Vec<Got>>
     let got = got.map_err(|error| state.broken(place, error))?;
     for one in &got {
         count(state, place, one);
+        if let Some(result) = &one.extended {
+            state.ledger.result(place, result);
+        }
     }
     Ok(got)
 }

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use tandem_model::ndk::{ArmType, Notification, NtStatus, Object};
 
 use super::state::{Result as StepResult, State, StepError};
-use super::{Scene, build, bytes_of, connect, expect, frames, impair, oid, post, results};
+use super::{
+    Scene, Tally, account, build, bytes_of, connect, expect, frames, impair, oid, post, results,
+};
 use crate::targets::{Checked, Choice, Inject, TargetOptions, Waves};
 use crate::vector::step::{Arm, CloseQp, Fill, Step, TryQp, Wait};
 use crate::vector::{Fault, TargetKind, Vector};
@@ -62,12 +64,14 @@ impl RunOptions {
 }
 
 /// What a run did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Frames that passed the network.
     pub frames: u64,
     /// Clocks and decisions checked, of all nodes.
     pub checked: Checked,
+    /// What was posted and what came of it, if the vector has `expect_accounted`.
+    pub tally: Tally,
 }
 
 /// Why a run failed.
@@ -146,6 +150,7 @@ fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
                 let qp = state.qp(&s.flush)?;
                 (qp.node, qp.qp)
             };
+            state.ledger.cut(&s.flush);
             let outcome = state.nic(place)?.flush(qp);
             state.returned(place, "NdkFlush", outcome, NtStatus::SUCCESS)?;
             Ok(())
@@ -162,6 +167,7 @@ fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
             };
             let outcome = state.nic(place)?.arm_cq(cq, arm);
             state.returned(place, "NdkArmCq", outcome, NtStatus::SUCCESS)?;
+            state.ledger.armed(&s.arm);
             Ok(())
         }
         Step::Poll(s) => results::poll(state, s),
@@ -199,6 +205,7 @@ fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
         Step::ExpectSent(s) => frames::sent(state, s),
         Step::ExpectOrder(s) => frames::order(state, s),
         Step::ExpectRegisters(s) => frames::registers(state, s),
+        Step::ExpectAccounted(s) => account::account(state, s.expect_accounted),
         Step::Send(_)
         | Step::SendAndInvalidate(_)
         | Step::Receive(_)
@@ -260,12 +267,15 @@ fn close_qp(state: &mut State, step: &CloseQp) -> StepResult {
         let qp = state.qp(name)?;
         (qp.node, qp.qp)
     };
+    state.ledger.cut(name);
     let outcome = state.nic(place)?.close_qp(handle);
     let status = outcome.map_err(|error| state.broken(place, error))?;
-    if status != step.returns.0 {
+    let may = step.returns.all();
+    if !may.iter().any(|may| may.0 == status) {
+        let may: Vec<String> = may.iter().map(|may| may.0.to_string()).collect();
         return Err(StepError::new(format!(
             "NdkCloseQp returned {status}, expected {}",
-            step.returns.0
+            may.join(" or ")
         )));
     }
     if status == NtStatus::PENDING {
@@ -274,6 +284,7 @@ fn close_qp(state: &mut State, step: &CloseQp) -> StepResult {
             *notification == Notification::Closed(Object::Qp(handle))
         })?;
     }
+    state.ledger.closed(name);
     state.qps.remove(name);
     Ok(())
 }
@@ -310,9 +321,11 @@ fn end(state: &mut State) -> StepResult<Report> {
             )));
         }
     }
+    let tally = account::tally(state)?;
     let checked = state.world.finish()?;
     Ok(Report {
         frames: state.world.frames(),
         checked,
+        tally,
     })
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use tandem_model::ndk::{Cq, Mr, NdkError, NtStatus, Pd, Provider, Qp, RemoteToken};
 
+use super::ledger::Ledger;
 use super::{HostMemory, World, WorldError};
 use crate::targets::AnyTarget;
 use crate::vector::object::RegionKind;
@@ -116,6 +117,8 @@ pub(super) struct State {
     pub(super) qps: BTreeMap<String, QpState>,
     /// For each node, how many of the passed frames have been looked at.
     pub(super) looked_at: Vec<usize>,
+    /// What was posted, and what came of it.
+    pub(super) ledger: Ledger,
 }
 
 fn missing(kind: &str, name: &str) -> StepError {

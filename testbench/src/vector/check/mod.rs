@@ -244,7 +244,7 @@ fn steps(vector: &Vector, step: &Step) -> Result {
             let memory = find(&head.memory, "memory", &s.fill)?;
             part(*memory.bytes.value(), s.offset, s.length, &s.fill)
         }
-        Step::Wait(_) => Ok(()),
+        Step::Wait(_) | Step::ExpectAccounted(_) => Ok(()),
         Step::Network(s) => network::impairment(vector, &s.network).map(|_| ()),
         Step::Inject(s) => {
             s.from.as_ref().map_or(Ok(()), node)?;

@@ -6,7 +6,7 @@ use tandem_model::ndk::{NtStatus, OpFlags};
 
 use super::impairment;
 use super::pattern;
-use crate::vector::step::{Element, ExpectedResult, FrameFields, Remote, Step, Wait};
+use crate::vector::step::{Accounting, Element, ExpectedResult, FrameFields, Remote, Step, Wait};
 use crate::vector::value::{At, TokenRef};
 
 fn flags(flags: OpFlags) -> String {
@@ -172,7 +172,10 @@ pub(super) fn sentence(step: &Step) -> String {
                 returns(s.returns.0)
             )
         }
-        Step::CloseQp(s) => format!("{} is closed{}", s.close_qp.value(), returns(s.returns.0)),
+        Step::CloseQp(s) => {
+            let may: Vec<String> = s.returns.all().iter().map(|may| returns(may.0)).collect();
+            format!("{} is closed{}", s.close_qp.value(), may.join(" or "))
+        }
         Step::Oid(s) => format!(
             "node {} is asked for its local endpoints, with a buffer of {} bytes{}",
             s.oid.value(),
@@ -259,6 +262,12 @@ pub(super) fn sentence(step: &Step) -> String {
                 frames.collect::<Vec<_>>().join("; ")
             )
         }
+        Step::ExpectAccounted(s) => match s.expect_accounted {
+            Accounting::Now => "every result so far belongs to a request".into(),
+            Accounting::Settled => {
+                "everything posted has come to its end, once and in order".into()
+            }
+        },
         Step::ExpectRegisters(s) => {
             let values = s
                 .values

@@ -1,0 +1,305 @@
+//! The reference state machine: what a sequence of moves needs to know, so that every move is one that a consumer
+//! may make.
+
+use std::sync::Arc;
+
+use super::moves::{Move, Op, Piece, Post, Region, Wrong};
+use super::spec::{FAST, FAST_BYTES, Spec, TARGET};
+
+/// Lives of a link, each with a range of PSNs of its own.
+const LIVES: u32 = 12;
+/// Rules of the network at a time.
+const RULES: usize = 4;
+
+/// A queue pair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Side {
+    pub(super) open: bool,
+    pub(super) cut: bool,
+    /// Initiator requests that may be outstanding; how many of them are held back.
+    pub(super) posted: u32,
+    pub(super) held: u32,
+    /// Room of each receive, and number of sends, of this life.
+    pub(super) receives: Vec<u32>,
+    pub(super) sends: usize,
+}
+
+impl Side {
+    const NEW: Self = Self {
+        open: true,
+        cut: false,
+        posted: 0,
+        held: 0,
+        receives: Vec::new(),
+        sends: 0,
+    };
+}
+
+/// A node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HostState {
+    /// First byte of the target that nothing places into.
+    pub(super) free: u32,
+    /// The same of regions that can be invalidated.
+    pub(super) fast: [u32; FAST],
+    pub(super) doomed: bool,
+}
+
+/// The state.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    pub(super) spec: Arc<Spec>,
+    pub(super) links: Vec<[Side; 2]>,
+    pub(super) lives: Vec<u32>,
+    /// Links on which something was done that ends a connection.
+    pub(super) hurt: Vec<bool>,
+    pub(super) hosts: Vec<HostState>,
+    pub(super) rules: usize,
+}
+
+impl State {
+    /// Before the first move.
+    pub(super) fn new(spec: Spec) -> Self {
+        Self {
+            links: vec![[Side::NEW, Side::NEW]; spec.links.len()],
+            lives: vec![0; spec.links.len()],
+            hurt: vec![false; spec.links.len()],
+            hosts: vec![
+                HostState {
+                    // Behind the regions that can be invalidated.
+                    free: FAST as u32 * FAST_BYTES + 64,
+                    fast: [0; FAST],
+                    doomed: true,
+                };
+                spec.hosts.len()
+            ],
+            rules: 0,
+            spec: Arc::new(spec),
+        }
+    }
+
+    /// The queue pair of a link's side.
+    pub(super) fn side(&self, link: usize, side: usize) -> Option<&Side> {
+        self.links.get(link)?.get(side)
+    }
+
+    fn side_mut(&mut self, link: usize, side: usize) -> Option<&mut Side> {
+        self.links.get_mut(link)?.get_mut(side)
+    }
+
+    /// The node of a link's side.
+    pub(super) fn node(&self, link: usize, side: usize) -> usize {
+        let link = self.spec.links.get(link);
+        link.map_or(0, |link| link.nodes[side])
+    }
+
+    /// Whether bytes of a region are used by nothing else.
+    fn is_free(&self, node: usize, piece: &Piece) -> bool {
+        let Some(host) = self.hosts.get(node) else {
+            return false;
+        };
+        let end = piece.offset + piece.length;
+        match piece.region {
+            Region::Fast(number) => {
+                let free = host.fast.get(number);
+                free.is_some_and(|free| piece.offset >= *free) && end <= FAST_BYTES
+            }
+            Region::Target | Region::Local | Region::Doomed => {
+                piece.offset >= host.free && end <= TARGET
+            }
+            Region::Source | Region::Privileged => true,
+        }
+    }
+
+    fn take(&mut self, node: usize, piece: &Piece) {
+        let Some(host) = self.hosts.get_mut(node) else {
+            return;
+        };
+        let end = piece.offset + piece.length;
+        match piece.region {
+            Region::Fast(number) => {
+                if let Some(free) = host.fast.get_mut(number) {
+                    *free = end;
+                }
+            }
+            Region::Target | Region::Local | Region::Doomed => host.free = end,
+            Region::Source | Region::Privileged => {}
+        }
+    }
+
+    /// Pieces that must not overlap with others, nor with each other.
+    fn are_free(&self, node: usize, pieces: &[Piece]) -> bool {
+        let mut after = self.clone();
+        pieces.iter().all(|piece| {
+            let free = after.is_free(node, piece);
+            after.take(node, piece);
+            free
+        })
+    }
+
+    /// Whether the bytes of a piece lie side by side in logical space, as inline and privileged ones must.
+    pub(super) fn is_logical(&self, node: usize, piece: &Piece) -> bool {
+        let Some(host) = self.spec.hosts.get(node) else {
+            return false;
+        };
+        let start = host.page_offset + piece.offset;
+        let end = start + piece.length.max(1) - 1;
+        host.pages == "contiguous" || start / 4096 == end / 4096
+    }
+
+    fn post_is_possible(&self, post: &Post) -> bool {
+        let (Some(side), Some(link)) = (
+            self.side(post.link, post.side),
+            self.spec.links.get(post.link),
+        ) else {
+            return false;
+        };
+        let (own, peer) = (link.nodes[post.side], link.nodes[1 - post.side]);
+        let end = &link.ends[post.side];
+        let logical = post.flags.inline
+            || post
+                .pieces
+                .iter()
+                .any(|piece| piece.region == Region::Privileged);
+        let fits = match post.flags.inline {
+            true => post.length() <= end.inline,
+            false => post.pieces.len() <= end.sge as usize,
+        };
+        let sinks = match post.op {
+            Op::Read { .. } => self.are_free(own, &post.pieces),
+            Op::Write => post.remote.is_none_or(|place| self.is_free(peer, &place)),
+            Op::Send | Op::SendAndInvalidate(_) => true,
+        };
+        side.open
+            // A silent one may find the last place taken.
+            && side.posted + 1 < end.depth
+            && fits
+            && (!logical || post.pieces.iter().all(|piece| self.is_logical(own, piece)))
+            && (sinks || post.wrong != Wrong::Nothing)
+    }
+
+    /// Whether a move can be made.
+    pub(super) fn permits(&self, next: &Move) -> bool {
+        match next {
+            Move::Post(post) => self.post_is_possible(post),
+            Move::Receive(receive) => {
+                let end = self.spec.links.get(receive.link);
+                let end = end.map(|link| &link.ends[receive.side]);
+                let node = self.node(receive.link, receive.side);
+                let side = self.side(receive.link, receive.side);
+                side.zip(end).is_some_and(|(side, end)| {
+                    side.open && side.receives.len() < end.depth as usize
+                }) && self.are_free(node, &receive.pieces)
+            }
+            Move::Refused { link, side, .. }
+            | Move::Flush { link, side }
+            | Move::Close { link, side } => self.side(*link, *side).is_some_and(|side| side.open),
+            Move::Reopen { link } => self.lives.get(*link).is_some_and(|lives| *lives < LIVES),
+            Move::Deregister { node } => self.hosts.get(*node).is_some_and(|host| host.doomed),
+            Move::Register { node } => self.hosts.get(*node).is_some_and(|host| !host.doomed),
+            Move::Network(_) => self.rules < RULES,
+            Move::Wait(_) | Move::Settle | Move::Collect | Move::Heal => true,
+            Move::Arm { node, .. } => *node < self.hosts.len(),
+        }
+    }
+
+    /// Whether a move ends a connection, of which link.
+    fn hurts(&self, made: &Move) -> Option<usize> {
+        match made {
+            Move::Flush { link, .. } | Move::Close { link, .. } => Some(*link),
+            Move::Receive(receive) if receive.wrong => Some(receive.link),
+            Move::Post(post) => {
+                let side = self.side(post.link, post.side)?;
+                let receives = &self.side(post.link, 1 - post.side)?.receives;
+                let room = receives.get(side.sends).copied().unwrap_or(0);
+                let refused = post.op.is_send() && post.length() > room;
+                (refused || post.wrong != Wrong::Nothing).then_some(post.link)
+            }
+            _ => None,
+        }
+    }
+
+    /// The state after a move.
+    #[must_use]
+    pub(super) fn after(mut self, made: &Move) -> Self {
+        if let Some(hurt) = self.hurts(made).and_then(|link| self.hurt.get_mut(link)) {
+            *hurt = true;
+        }
+        match made {
+            Move::Post(post) => {
+                let node = self.node(post.link, post.side);
+                let peer = self.node(post.link, 1 - post.side);
+                if let Some(side) = self.side_mut(post.link, post.side) {
+                    side.posted += 1;
+                    side.sends += usize::from(post.op.is_send());
+                    side.held = if post.flags.defer { side.held + 1 } else { 0 };
+                }
+                if post.wrong == Wrong::Nothing {
+                    match post.op {
+                        Op::Read { .. } => {
+                            for piece in &post.pieces {
+                                self.take(node, piece);
+                            }
+                        }
+                        Op::Write => {
+                            if let Some(place) = post.remote {
+                                self.take(peer, &place);
+                            }
+                        }
+                        Op::Send | Op::SendAndInvalidate(_) => {}
+                    }
+                }
+            }
+            Move::Receive(receive) => {
+                let node = self.node(receive.link, receive.side);
+                if let Some(side) = self.side_mut(receive.link, receive.side) {
+                    side.receives.push(receive.length());
+                }
+                for piece in &receive.pieces {
+                    self.take(node, piece);
+                }
+            }
+            Move::Refused { link, side, .. } => {
+                if let Some(side) = self.side_mut(*link, *side) {
+                    side.held = 0;
+                }
+            }
+            Move::Settle => {
+                for side in self.links.iter_mut().flatten() {
+                    side.posted = side.held;
+                }
+            }
+            Move::Flush { link, side } => {
+                if let Some(side) = self.side_mut(*link, *side) {
+                    side.cut = true;
+                    side.held = 0;
+                }
+            }
+            Move::Close { link, side } => {
+                if let Some(side) = self.side_mut(*link, *side) {
+                    side.open = false;
+                }
+            }
+            Move::Reopen { link } => {
+                if let Some(sides) = self.links.get_mut(*link) {
+                    *sides = [Side::NEW, Side::NEW];
+                }
+                if let Some(lives) = self.lives.get_mut(*link) {
+                    *lives += 1;
+                }
+                if let Some(hurt) = self.hurt.get_mut(*link) {
+                    *hurt = false;
+                }
+            }
+            Move::Deregister { node } | Move::Register { node } => {
+                if let Some(host) = self.hosts.get_mut(*node) {
+                    host.doomed = !host.doomed;
+                }
+            }
+            Move::Network(_) => self.rules += 1,
+            Move::Heal => self.rules = 0,
+            Move::Wait(_) | Move::Collect | Move::Arm { .. } => {}
+        }
+        self
+    }
+}

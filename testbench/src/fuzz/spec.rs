@@ -1,0 +1,145 @@
+//! Worlds: nodes with their memory, and links between queue pairs of two of them.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// Bytes of the memory that a node sends from.
+pub(super) const SOURCE: u32 = 0x4000;
+/// Bytes of the memory that a node places into.
+pub(super) const TARGET: u32 = 0x1_8000;
+/// Regions of a node that can be invalidated, at the start of its target.
+pub(super) const FAST: usize = 3;
+/// Bytes of each.
+pub(super) const FAST_BYTES: u32 = 0x400;
+/// Least code of the acknowledgement timer that never fires by itself.
+const SOUND_TIMEOUT: u8 = 9;
+/// Least count of go-backs that a few losses do not use up.
+const SOUND_RETRY: u8 = 5;
+/// Links of a world.
+const LINKS: usize = 4;
+
+/// The memory of a node.
+#[derive(Clone, Debug)]
+pub(super) struct Host {
+    /// `contiguous`, `reversed` or `scattered`.
+    pub(super) pages: &'static str,
+    pub(super) page_offset: u32,
+}
+
+/// One end of a link: its queue pair.
+#[derive(Clone, Debug)]
+pub(super) struct End {
+    pub(super) depth: u32,
+    pub(super) sge: u32,
+    pub(super) inline: u32,
+    /// Whether receives complete to a queue of their own.
+    pub(super) apart: bool,
+    /// Reads at once: of the peer here, to the peer.
+    pub(super) inbound: u32,
+    pub(super) outbound: u32,
+}
+
+/// Two queue pairs that are connected.
+#[derive(Clone, Debug)]
+pub(super) struct Link {
+    pub(super) nodes: [usize; 2],
+    pub(super) mtu: u32,
+    pub(super) ipv6: bool,
+    pub(super) unnegotiated: bool,
+    /// Whether end 1 refuses reads, and writes, of end 0.
+    pub(super) no_read: bool,
+    pub(super) no_write: bool,
+    pub(super) timeout: u8,
+    pub(super) retry: u8,
+    pub(super) rnr_retry: u8,
+    pub(super) rnr_timer: u8,
+    pub(super) ends: [End; 2],
+}
+
+impl Link {
+    /// Whether neither time nor a few losses end the connection.
+    pub(super) fn is_sound(&self) -> bool {
+        self.timeout >= SOUND_TIMEOUT && self.retry >= SOUND_RETRY
+    }
+
+    /// Whether a reader may ask for more at once than the other end takes.
+    pub(super) fn asks_too_much(&self, side: usize) -> bool {
+        self.unnegotiated && self.ends[side].outbound > self.ends[1 - side].inbound
+    }
+}
+
+/// A world.
+#[derive(Clone, Debug)]
+pub(super) struct Spec {
+    pub(super) hosts: Vec<Host>,
+    pub(super) links: Vec<Link>,
+}
+
+fn host() -> impl Strategy<Value = Host> {
+    let pages = select(vec!["contiguous", "reversed", "scattered"]);
+    let offset = prop_oneof![Just(0u32), 0u32..4096];
+    (pages, offset).prop_map(|(pages, page_offset)| Host { pages, page_offset })
+}
+
+fn end() -> impl Strategy<Value = End> {
+    (
+        select(vec![32u32, 16, 24, 64]),
+        select(vec![4u32, 2, 3]),
+        select(vec![0u32, 64, 200]),
+        any::<bool>(),
+        1u32..=4,
+        1u32..=4,
+    )
+        .prop_map(|(depth, sge, inline, apart, inbound, outbound)| End {
+            depth,
+            sge,
+            inline,
+            apart,
+            inbound,
+            outbound,
+        })
+}
+
+/// True once in so many times.
+fn seldom(times: u32) -> impl Strategy<Value = bool> {
+    prop_oneof![times - 1 => Just(false), 1 => Just(true)]
+}
+
+fn link(nodes: usize) -> impl Strategy<Value = Link> {
+    let ends = (0..nodes, 1..nodes).prop_map(move |(a, step)| [a, (a + step) % nodes]);
+    let wire = (
+        select(vec![1024u32, 256, 512, 2048, 4096]),
+        any::<bool>(),
+        seldom(8),
+        seldom(16),
+        seldom(16),
+    );
+    let timers = (
+        prop_oneof![8 => Just(9u8), 1 => Just(10u8), 2 => 5u8..=8],
+        prop_oneof![3 => Just(5u8), 1 => Just(7u8), 1 => 0u8..=6],
+        select(vec![6u8, 3, 1, 0]),
+        1u8..=14,
+    );
+    (ends, wire, timers, [end(), end()]).prop_map(|(nodes, wire, timers, ends)| Link {
+        nodes,
+        mtu: wire.0,
+        ipv6: wire.1,
+        unnegotiated: wire.2,
+        no_read: wire.3,
+        no_write: wire.4,
+        timeout: timers.0,
+        retry: timers.1,
+        rnr_retry: timers.2,
+        rnr_timer: timers.3,
+        ends,
+    })
+}
+
+/// Worlds of two to so many nodes.
+pub(super) fn worlds(most: usize) -> BoxedStrategy<Spec> {
+    (2..=most.max(2))
+        .prop_flat_map(|nodes| (vec(host(), nodes), vec(link(nodes), 1..=LINKS)))
+        .prop_map(|(hosts, links)| Spec { hosts, links })
+        .boxed()
+}
