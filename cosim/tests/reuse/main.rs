@@ -144,6 +144,34 @@ fn rings_are_used_again_after_a_failure() {
     }
 }
 
+#[test]
+fn a_fetch_of_an_earlier_life_is_thrown_away() {
+    late_fetches().unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Receives and sends are fetched when their queue pair begins anew, and come after that.
+fn late_fetches() -> Result {
+    let traffic = Traffic {
+        read_latency: (3000, 3000),
+        ..Traffic::IDEAL
+    };
+    let mut card = Card::new(1, traffic)?;
+    let memory = memory::set_up(&mut card)?;
+    let ring = card.room(4096);
+    card.write_cq(0, true, 7, ring)?;
+    let mut qp = card.new_qp(2, LOGS, (0, 0));
+    card.begin_anew(&mut qp)?;
+    post_receives(&mut card, &mut qp)?;
+    post_sends(&mut card, &mut qp, false)?;
+    card.target.advance(200)?;
+    card.begin_anew(&mut qp)?;
+    card.target.advance(5000)?;
+    let psn = qp.rq_psn();
+    proof::takes_a_send(&mut card, &mut qp, memory, (psn, proof::TARGET))?;
+    proof::sends(&mut card, &mut qp)?;
+    card.target.finish()
+}
+
 /// A completion waits for its payload while its queue pair gets another completion queue: it belongs to the one that was
 /// named when it was made.
 fn another_queue(failed: bool) -> Result {
