@@ -181,7 +181,7 @@ fn post(state: &State, link: usize, side: usize, raw: Raw) -> Post {
     }
     if op.is_send()
         && let Some(room) = room
-        && raw.kind % 16 > 0
+        && !raw.kind.is_multiple_of(16)
     {
         // Now and then one is too long.
         shorten(&mut lengths, room);
@@ -193,7 +193,7 @@ fn post(state: &State, link: usize, side: usize, raw: Raw) -> Post {
         let region = match invalidate {
             true => Region::Fast(raw.region as usize % FAST),
             false => match sink(raw.region) {
-                Region::Target if raw.region % 2 == 0 => Region::Local,
+                Region::Target if raw.region.is_multiple_of(2) => Region::Local,
                 other => other,
             },
         };
