@@ -1,6 +1,5 @@
-//! The Tandem bench: vectors, the world that runs them, random traffic, exploration, measurements and
-//! reports.
-//! The Tandem bench: vectors, the world that runs them, random traffic, random moves, measurements and reports.
+//! The Tandem bench: vectors, the world that runs them, random traffic, random moves, exploration,
+//! measurements and reports.
 
 pub mod explore;
 pub mod failures;
