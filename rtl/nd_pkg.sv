@@ -101,6 +101,8 @@ package nd_pkg;
     qp_t         qp;
     logic        is_read;
     logic        replay;    // of a read that was answered before: not counted again
+    logic [7:0]  slot;      // read: its place among those that are remembered ...
+    logic [7:0]  asked;     // ... and the repeats of reads before it; of a newer answer to it: more
     psn_t        psn;
     psn_t        msn;
     logic [7:0]  syndrome;  // ACK and NAK

@@ -165,7 +165,7 @@ package nd_abi_pkg;
     RespondAck = 8'd0,  // positive ACK
     RespondNak = 8'd1,  // NAK or RNR NAK
     RespondRead = 8'd2,  // read response packet
-    RespondDiscard = 8'd3,  // queue pair in error: dropped without a packet
+    RespondDiscard = 8'd3,  // queue pair in error, or read asked for again: dropped without a packet
     RespondCnp = 8'd4  // congestion notification packet
   } respond_e;
 

@@ -287,11 +287,12 @@ module nd_receive
   logic     respond_valid, respond_event, respond_error, respond_tx_valid;
   tx_desc_t respond_tx, cnp_tx;
 
-  nd_receive_respond #(.NumQp(NumQp)) u_respond (
+  nd_receive_respond #(.NumQp(NumQp), .MaxRead(MaxRead)) u_respond (
     .clk, .rst, .qp_states, .epoch, .pause(clear), .hold, .hold_qp(hold_qp_q),
     .clear, .clear_qp(hold_qp_q), .clear_busy(answers_busy),
     .reserve(rx_gnt && effect.reserve), .full,
     .fatal(rx_gnt && effect.fatal), .fatal_qp(rx_qp),
+    .newest(rx_gnt && effect.newest), .newest_answer(effect.job.response),
     .post_valid(respond_valid), .post(post.response),
     .answered, .answered_qp, .reads_qp(rx_qp), .reads_done,
     .qp(respond_qp), .cfg(recv_cfg[2]),

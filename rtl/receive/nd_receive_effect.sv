@@ -16,6 +16,7 @@ module nd_receive_effect
   input  logic        final_one,    // response: ends the read
   input  responder_t  responder,
   input  requester_t  requester,
+  input  logic [7:0]  asked_slot,   // repeat of a read: where that one is remembered
   input  idx_t        consumer,     // receive in use
   input  logic [15:0] recv_cq,
   input  read_t       read,         // open read
@@ -176,8 +177,10 @@ module nd_receive_effect
           effect.token      = frame.ieth;
         end
         RxNakSequence, RxRnr: effect.responder.nak_sent = 1'b1;
+        RxDuplicate: if (op.read) effect.responder.asked = responder.asked + 8'd1;
         default: ;
       endcase
+      effect.newest       = op.read && result inside {RxAccept, RxDuplicate};
       effect.fatal        = nak;
       if (nak) effect.responder.nak_sent = 1'b0;
       effect.fatal_status = status;
@@ -185,7 +188,9 @@ module nd_receive_effect
       effect.job.other_kind = PostRespond;
       effect.job.other    = nak || plan.answer || (op.read && result == RxAccept);
       effect.job.response = '{qp: qp, is_read: op.read && result inside {RxAccept, RxDuplicate},
-                              replay: result == RxDuplicate, psn: plan.psn, msn: msn,
+                              replay: result == RxDuplicate,
+                              slot: result == RxDuplicate ? asked_slot : responder.reads,
+                              asked: effect.responder.asked, psn: plan.psn, msn: msn,
                               syndrome: syndrome, va: frame.va, len: frame.dma_len,
                               token: frame.token};
       effect.job.receive  = plan.receive && (nak || (op.ends && result == RxAccept));

@@ -24,6 +24,7 @@ package nd_receive_pkg;
     logic        nak_sent;   // sequence or RNR NAK sent for `psn`
     logic [7:0]  reads;      // reads accepted
     logic [7:0]  remembered; // of them, at most 255
+    logic [7:0]  asked;      // repeats of reads
   } responder_t;
 
   // A read that was accepted, in case that it is asked for again.
@@ -92,6 +93,7 @@ package nd_receive_pkg;
     logic        consumed;      // the receive in use is done
     logic        reserve;       // an answer is queued
     logic        remember;      // the frame is a read that was accepted
+    logic        newest;        // `job.response` is the newest answer to its read
     logic        congested;     // the frame met congestion: its queue pair is marked
   } effect_t;
 

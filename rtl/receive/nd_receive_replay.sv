@@ -2,7 +2,8 @@
 //
 // `remember` writes `frame` as read number `reads` of its queue pair. `start` begins a search through the
 // last `count` reads before number `reads` for one of which `frame` is the whole or a tail; at `done`,
-// which stays until the next `start`, `match` is its answer. One read a clock is looked at:
+// which stays until the next `start`, `match` is its answer, and `slot` where that read is remembered.
+// One read a clock is looked at:
 //
 //   clock   0         1       2           3              4
 //           address   word    register    differences    compared
@@ -27,7 +28,8 @@ module nd_receive_replay
   input  logic       remember,
   input  logic       start,
   output logic       done,
-  output logic       match
+  output logic       match,
+  output logic [7:0] slot
 );
   localparam int unsigned QpBits   = $clog2(NumQp);
   localparam int unsigned SlotBits = $clog2(MaxRead);
@@ -43,7 +45,8 @@ module nd_receive_replay
     logic        empty;   // the duplicate has no bytes
   } differ_t;
 
-  slot_t      slot_q, slot_d;
+  slot_t      slot_q, slot_d, match_slot_q, match_slot_d;
+  slot_t      slots_q[3];        // of word, register, differences
   logic [7:0] left_q, left_d;
   logic [2:0] stage_q, stage_d;  // word, register, differences
   logic       busy_q, busy_d, match_q, match_d, fits;
@@ -57,6 +60,7 @@ module nd_receive_replay
   assign qp     = frame.dest_qpn[QpBits-1:0];
   assign done   = !busy_q;
   assign match  = match_q;
+  assign slot   = 8'(match_slot_q);
 
   nd_ram #(.T(accepted_t), .Depth(NumQp * MaxRead)) u_reads (
     .clk, .we(remember), .waddr({qp, reads[SlotBits-1:0]}),
@@ -83,6 +87,7 @@ module nd_receive_replay
     left_d  = left_q;
     busy_d  = busy_q && (left_q != '0 || stage_q != '0);
     match_d = match_q || (stage_q[2] && fits);
+    match_slot_d = stage_q[2] && fits ? slots_q[2] : match_slot_q;
     stage_d = {stage_q[1:0], left_q != '0};
     if (left_q != '0) begin
       slot_d = slot_q - 1'b1;
@@ -103,6 +108,8 @@ module nd_receive_replay
     stage_q  <= stage_d;
     busy_q   <= busy_d;
     match_q  <= match_d;
+    match_slot_q <= match_slot_d;
+    slots_q  <= '{slot_q, slots_q[0], slots_q[1]};
     entry_q  <= word;
     differ_q <= differ_d;
     if (rst) begin

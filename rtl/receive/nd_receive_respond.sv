@@ -3,6 +3,9 @@
 // An ACK covers one more that is queued directly behind it. Payload of a read is checked and translated
 // packet by packet; a failing check sends NAK 0x62 in its place and fails the queue pair. In QpErr only
 // what is queued up to a fatal NAK is sent, the rest is discarded; answers from before a clear vanish.
+//
+// A read that was asked for again is not answered twice: what is left of the older answer is discarded,
+// or else each repeat would send all of it once more in front of what the peer waits for.
 module nd_receive_respond
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -10,6 +13,8 @@ module nd_receive_respond
 #(
   // queue pairs
   parameter int unsigned NumQp = 64,
+  // reads remembered per queue pair, a power of two
+  parameter int unsigned MaxRead = 4,
   // places for answers, a power of two
   parameter int unsigned Places = 4 * NumQp
 ) (
@@ -29,6 +34,8 @@ module nd_receive_respond
   output logic       full,
   input  logic       fatal,        // a fatal NAK is going to be posted
   input  qp_t        fatal_qp,
+  input  logic       newest,       // `newest_answer` is going to be posted, and its read has no newer one
+  input  response_t  newest_answer,
   input  logic       post_valid,   // always taken
   input  response_t  post,
 
@@ -62,6 +69,7 @@ module nd_receive_respond
   input  logic       commit_gnt
 );
   localparam int unsigned QpBits     = $clog2(NumQp);
+  localparam int unsigned SlotBits   = $clog2(MaxRead);
   localparam int unsigned Chunks     = 64;
   typedef logic [QpBits-1:0] qp_bits_t;
 
@@ -95,6 +103,7 @@ module nd_receive_respond
   response_t response, behind;
   qp_state_e qp_state;
   qp_bits_t  qp_bits;
+  logic [7:0] asked;         // repeats of reads before the newest answer to this one
   logic      sends, pop, finished;
   logic [31:0] left;
   len_t      mtu;
@@ -111,7 +120,7 @@ module nd_receive_respond
   logic [7:0]  done_read[2];
   qp_t         done_qp[2];
 
-  assign unused = &{1'b0, cfg_q, fatal_qp, clear_qp, behind};
+  assign unused = &{1'b0, cfg_q, fatal_qp, clear_qp, behind, newest_answer};
 
   nd_receive_answers #(.NumQp(NumQp), .Places(Places)) u_answers (
     .clk, .rst, .reserve, .full, .post_valid, .post, .head_valid, .head(response), .dead,
@@ -134,6 +143,11 @@ module nd_receive_respond
     .failed(walk_failed), .end_element(unused_element), .end_offset(unused_offset), .chunks,
     .tr_req_valid, .tr_req_ready, .tr_req, .tr_rsp_valid, .tr_rsp_ready, .tr_rsp,
     .chunk_valid(walk_chunk_valid), .chunk_ready(walk_chunk_ready), .chunk(walk_chunk)
+  );
+
+  nd_ram #(.T(logic [7:0]), .Depth(NumQp * MaxRead)) u_newest (
+    .clk, .we(newest), .waddr({newest_answer.qp[QpBits-1:0], newest_answer.slot[SlotBits-1:0]}),
+    .wdata(newest_answer.asked), .raddr({qp_bits, response.slot[SlotBits-1:0]}), .rdata(asked)
   );
 
   assign qp         = response.qp;
@@ -227,7 +241,7 @@ module nd_receive_respond
         state_d = Decide;
       end
       Decide: begin
-        discard_d = !sends;
+        discard_d = !sends || (response.is_read && response.asked != asked);
         fault_d   = 1'b0;
         last_d    = left <= 32'(mtu);
         piece_d   = last_d ? len_t'(left) : mtu;
@@ -237,7 +251,7 @@ module nd_receive_respond
         end else if (dead) begin
           pop     = 1'b1;
           state_d = Idle;
-        end else if (sends && response.is_read && left != '0) begin
+        end else if (!discard_d && response.is_read && left != '0) begin
           walk_start = 1'b1;
           state_d    = Walk;
         end

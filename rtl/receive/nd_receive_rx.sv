@@ -123,6 +123,7 @@ module nd_receive_rx
   logic        final_one;
   logic [7:0]  max_ird, remembered;
   logic        search_start, search_done, search_match;
+  logic [7:0]  search_slot;
 
   logic           walk_start, walk_busy, walk_done;
   logic           walked_q, walked_d;  // the last walk was for this frame
@@ -180,7 +181,7 @@ module nd_receive_rx
   nd_receive_replay #(.NumQp(NumQp), .MaxRead(MaxRead)) u_replay (
     .clk, .rst, .frame, .mtu(cfg_q.mtu), .reads(responder_q.reads), .count(remembered),
     .remember(commit_gnt && effect_q.remember), .start(search_start), .done(search_done),
-    .match(search_match)
+    .match(search_match), .slot(search_slot)
   );
   nd_receive_walk u_walk (
     .clk, .rst, .start(walk_start), .stop(restart), .busy(walk_busy), .done(walk_done),
@@ -192,7 +193,7 @@ module nd_receive_rx
   );
   nd_receive_effect u_effect (
     .frame, .cause(cause_q), .plan(plan_q), .expected, .count, .x, .final_one,
-    .responder(responder_q), .requester(requester_q), .consumer(consumer_q), .recv_cq(cq_q),
+    .responder(responder_q), .requester(requester_q), .asked_slot(search_slot), .consumer(consumer_q), .recv_cq(cq_q),
     .read(read_q),
     .failed(walked_q ? walk_failed : WalkPassed), .end_element, .end_offset,
     .chunks(walked_q ? chunks : '0), .effect(effect_d)

@@ -190,7 +190,7 @@ shared! {
         Ack = 0, "positive ACK";
         Nak = 1, "NAK or RNR NAK";
         Read = 2, "read response packet";
-        Discard = 3, "queue pair in error: dropped without a packet";
+        Discard = 3, "queue pair in error, or read asked for again: dropped without a packet";
         Cnp = 4, "congestion notification packet";
     }
 

@@ -16,6 +16,11 @@ struct Accepted {
 }
 
 impl Accepted {
+    /// PSN of its last response.
+    fn last(&self) -> Psn {
+        self.psn + self.count.saturating_sub(1)
+    }
+
     /// Whether a read is this one or a tail of it, beginning with one of its responses.
     fn contains(&self, psn: Psn, reth: &Reth, mtu: u32) -> bool {
         let skipped = psn.since(self.psn);
@@ -43,5 +48,10 @@ impl Remembered {
     /// Whether a duplicate read is one that is remembered, or a tail of it.
     pub fn contains(&self, psn: Psn, reth: &Reth, qp: &QpContext) -> bool {
         self.0.iter().any(|read| read.contains(psn, reth, qp.mtu))
+    }
+
+    /// Whether a read whose last response has this PSN is remembered.
+    pub fn ends_at(&self, last: Psn) -> bool {
+        self.0.iter().any(|read| read.last() == last)
     }
 }

@@ -26,6 +26,8 @@ pub(super) enum Response {
         psn: Psn,
         msn: Msn,
         reth: Reth,
+        /// PSN of the last packet, the same for every answer to this read.
+        last: Psn,
         /// Bytes sent.
         sent: u32,
         /// Payload of earlier requests, which it acknowledges.
@@ -92,18 +94,21 @@ impl Receiver {
         });
     }
 
-    pub(super) fn queue_read(&mut self, psn: Psn, reth: Reth) {
+    /// Queues the `count` responses of a read.
+    pub(super) fn queue_read(&mut self, psn: Psn, count: u32, reth: Reth) {
         self.reads += 1;
-        self.push_read(psn, reth, false);
+        self.push_read(psn, count, reth, false);
     }
 
     /// Queues the responses of a read that is remembered (WIRE-DUP-3).
-    pub(super) fn queue_replay(&mut self, psn: Psn, reth: Reth) {
-        self.push_read(psn, reth, true);
+    pub(super) fn queue_replay(&mut self, psn: Psn, reth: Reth, qp: &QpContext) {
+        let count = reth.length.div_ceil(qp.mtu).max(1);
+        self.push_read(psn, count, reth, true);
     }
 
-    fn push_read(&mut self, psn: Psn, reth: Reth, again: bool) {
+    fn push_read(&mut self, psn: Psn, count: u32, reth: Reth, again: bool) {
         self.responses.push_back(Response::Read {
+            last: psn + count.saturating_sub(1),
             psn,
             msn: self.msn,
             reth,
@@ -196,7 +201,11 @@ impl Receiver {
             };
             return Some(step);
         }
+        let discarded = wanted.is_none_or(|wanted| wanted.kind == RespondKind::Discard);
         match response {
+            Response::Read { psn, .. } if discarded && self.is_superseded(skip) => {
+                step.answer.psn = *psn;
+            }
             Response::Ack { .. } => {
                 let psn = wanted
                     .filter(|wanted| wanted.kind == RespondKind::Ack)
@@ -223,6 +232,16 @@ impl Receiver {
             }
         }
         Some(step)
+    }
+
+    /// Whether a response need not be sent: a read that was asked for again, or is remembered no more.
+    fn is_superseded(&self, at: usize) -> bool {
+        let Some(Response::Read { last, again, .. }) = self.responses.get(at) else {
+            return false;
+        };
+        let is_newer = |response: &Response| matches!(response, Response::Read { last: end, again: true, .. } if end == last);
+        self.responses.iter().skip(at + 1).any(is_newer)
+            || *again && !self.remembered.ends_at(*last)
     }
 
     /// An ACK that covers those behind it, up to the first one with the PSN wanted; without one that

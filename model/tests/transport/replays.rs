@@ -177,9 +177,10 @@ fn queued_replays() {
     let verdict = give(&mut engine, &read(PSN + 2, va, token, 1));
     assert_eq!(verdict, request(PSN + 2, RxResult::Accept));
     for _ in 0..3 {
+        // It may be discarded, as another answer to this read was asked for, or it is remembered no more.
         assert_eq!(
             engine.listed(CommitKind::Respond),
-            [respond(RespondKind::Read, PSN + 1)]
+            [respond(RespondKind::Discard, PSN + 1)]
         );
         engine.accepted(respond(RespondKind::Read, PSN + 1));
     }
@@ -223,4 +224,46 @@ fn forgotten_by_init() {
     assert_eq!(give(&mut w, &write).1, ack(PSN, 1));
     let result = give(&mut w, &read(PSN, va, token, LENGTH));
     assert_eq!(result, (dropped(PSN, DropCause::Sequence), vec![]));
+}
+
+/// A read that was asked for again is answered from there on: what is left of its older answer may be discarded, and is not
+/// mistaken for that of another read. Sending it stays legal.
+#[test]
+fn an_older_answer_gives_way() {
+    for discarded in [true, false] {
+        let (w, theirs) = world(options());
+        let (va, token) = (theirs.address, theirs.token);
+        let mut engine = Driver::new(w);
+        let answer = |psn: u32, kind: RespondKind| {
+            tandem_model::engine::Action::new(CommitKind::Respond, QB)
+                .with_psn(psn)
+                .with_cause(kind as u8)
+        };
+        let (sent, dropped) = (RespondKind::Read, RespondKind::Discard);
+        let take = |engine: &mut Driver, psn, skipped: u64, length| {
+            let frame = read(psn, va + skipped, token, length);
+            engine.world.b.target.send_frame(&frame).unwrap();
+            engine.take_frame();
+        };
+        take(&mut engine, PSN, 0, LENGTH);
+        take(&mut engine, PSN + 4, 0, 300);
+        engine.accepted(answer(PSN, sent));
+        engine.refused(answer(PSN + 1, dropped));
+        // Its second packet was lost.
+        take(&mut engine, PSN + 1, 256, LENGTH - 256);
+        if discarded {
+            engine.accepted(answer(PSN + 1, dropped));
+        } else {
+            for n in 1..4 {
+                engine.accepted(answer(PSN + n, sent));
+            }
+        }
+        // The other read was not asked for again.
+        engine.refused(answer(PSN + 4, dropped));
+        for psn in [PSN + 4, PSN + 5, PSN + 1, PSN + 2, PSN + 3] {
+            engine.refused(answer(psn, dropped));
+            engine.accepted(answer(psn, sent));
+        }
+        assert!(engine.listed(CommitKind::Respond).is_empty());
+    }
 }
