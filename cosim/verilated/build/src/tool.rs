@@ -183,8 +183,14 @@ impl Verilator {
 
 /// The root of the workspace that this crate was built in.
 pub fn workspace_root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.ancestors().nth(3).unwrap_or(here).to_path_buf()
+    // Two clones may share a target directory, and with it this library: what cargo runs now counts, not where it
+    // was compiled.
+    let here = env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    let root = here
+        .ancestors()
+        .find(|folder| folder.join("Cargo.lock").is_file());
+    root.unwrap_or(&here).to_path_buf()
 }
 
 #[cfg(test)]
