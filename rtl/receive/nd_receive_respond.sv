@@ -34,7 +34,7 @@ module nd_receive_respond
   output logic       full,
   input  logic       fatal,        // a fatal NAK is going to be posted
   input  qp_t        fatal_qp,
-  input  logic       newest,       // `newest_answer` is going to be posted, and its read has no newer one
+  input  logic       newest,       // `newest_answer` is going to be posted, the newest to its read
   input  response_t  newest_answer,
   input  logic       post_valid,   // always taken
   input  response_t  post,

@@ -193,7 +193,8 @@ module nd_receive_rx
   );
   nd_receive_effect u_effect (
     .frame, .cause(cause_q), .plan(plan_q), .expected, .count, .x, .final_one,
-    .responder(responder_q), .requester(requester_q), .asked_slot(search_slot), .consumer(consumer_q), .recv_cq(cq_q),
+    .responder(responder_q), .requester(requester_q), .asked_slot(search_slot),
+    .consumer(consumer_q), .recv_cq(cq_q),
     .read(read_q),
     .failed(walked_q ? walk_failed : WalkPassed), .end_element, .end_offset,
     .chunks(walked_q ? chunks : '0), .effect(effect_d)

@@ -45,7 +45,7 @@ const FAULTS: [(Mutation, &str, Invariant); 8] = [
 
 #[test]
 fn small_worlds_hold() {
-    for (name, states) in [("send", 4240), ("fence", 12623)] {
+    for (name, states) in [("send", 4240), ("fence", 12794)] {
         let report = explore(exploration(name));
         assert_eq!(report.outcome, Outcome::Holds, "{report}");
         assert_eq!(report.progress.states, states, "{report}");

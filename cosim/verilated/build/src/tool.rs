@@ -181,7 +181,7 @@ impl Verilator {
     }
 }
 
-/// The root of the workspace that this crate was built in.
+/// The root of the workspace that cargo builds.
 pub fn workspace_root() -> PathBuf {
     // Two clones may share a target directory, and with it this library: what cargo runs now counts, not where it
     // was compiled.
