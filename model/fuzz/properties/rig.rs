@@ -4,9 +4,8 @@ use tandem_model::abi::{
     CQ_CONTEXT, CQE, CommitKind, QP_CONTEXT, QpState, RQ_WQE, Record, RespondKind, SGE, SQ_WQE,
     Status, TOKEN_CONTEXT, Table, TokenKind, WqeOpcode, regs,
 };
-use tandem_model::engine::{
-    Action, Config, Effect, Engine, InputError, Inputs, ReadChannel, WriteChannel,
-};
+use tandem_model::engine::{Action, Config, Effect, Engine, WriteChannel};
+use tandem_model::target::Memory;
 
 use super::script::Sends;
 
@@ -22,7 +21,7 @@ pub const RQ_PSN: u32 = 0xFF_FFF8;
 pub const MTU: u32 = 1024;
 
 /// Logical address of the first byte of memory.
-const BASE: u64 = 0x10_0000;
+const BASE: u64 = Memory::BASE;
 /// Where things lie in memory.
 const EVENTS: u64 = BASE;
 const COMPLETIONS: u64 = BASE + 0x1000;
@@ -59,37 +58,11 @@ const REGION_BYTES: u32 = 4 * 4096 - 0x123;
 /// Offset in the region, and length, of every receive.
 pub const RECEIVE: (u64, u32) = (0x700, 4096);
 
-#[derive(Clone)]
-struct Host(Vec<u8>);
-
-impl Host {
-    fn place(&mut self, address: u64, length: usize) -> Option<&mut [u8]> {
-        let start = usize::try_from(address.checked_sub(BASE)?).ok()?;
-        self.0.get_mut(start..start.checked_add(length)?)
-    }
-}
-
-impl Inputs for Host {
-    fn read(
-        &mut self,
-        channel: ReadChannel,
-        address: u64,
-        bytes: &mut [u8],
-    ) -> Result<(), InputError> {
-        let length = bytes.len();
-        let Some(from) = self.place(address, length) else {
-            panic!("{channel} read of {length} bytes at {address:#x}");
-        };
-        bytes.copy_from_slice(from);
-        Ok(())
-    }
-}
-
 /// See the module.
 #[derive(Clone)]
 pub struct Rig {
     engine: Engine,
-    host: Host,
+    host: Memory,
     /// Producer indices of the send and receive queues.
     rung: [(u16, u16); 2],
     /// Frames sent so far.
@@ -116,9 +89,11 @@ impl Rig {
             log2_pages: 3,
             ..Config::default()
         };
+        let mut host = Memory::new(END);
+        host.allocate(END, 1).expect("as much as there may be");
         let mut rig = Self {
             engine: Engine::new(config),
-            host: Host(vec![0; END]),
+            host,
             rung: [(0, 0); 2],
             sent: Vec::new(),
         };
@@ -171,7 +146,7 @@ impl Rig {
             self.write_qp(number, QpState::Init);
         }
         self.settle();
-        if let Some(ring) = self.host.place(COMPLETIONS, 32 << CQ_LOG) {
+        if let Some(ring) = self.host.get_mut(COMPLETIONS, 32 << CQ_LOG) {
             ring.fill(0);
         }
         self.command(Table::Cq, CQ, 0, cq.as_bytes());
@@ -293,7 +268,7 @@ impl Rig {
             WriteChannel::Completion => end <= RINGS,
         };
         let length = bytes.len();
-        match self.host.place(address, length).filter(|_| allowed) {
+        match self.host.get_mut(address, length).filter(|_| allowed) {
             Some(to) => to.copy_from_slice(bytes),
             None => panic!("{channel} write of {length} bytes at {address:#x}"),
         }
@@ -364,7 +339,7 @@ impl Rig {
     }
 
     fn write_memory(&mut self, address: u64, bytes: &[u8]) {
-        let to = self.host.place(address, bytes.len());
+        let to = self.host.get_mut(address, bytes.len());
         to.expect("the driver knows its memory")
             .copy_from_slice(bytes);
     }
@@ -378,14 +353,12 @@ impl Rig {
     pub fn region(&self, offset: u64, length: u32) -> Vec<u8> {
         let places = (offset..offset + u64::from(length)).map(|at| (REGION & 0xFFF) + at);
         let pages = places.map(|at| PAGES + 4096 * REGION_PAGES[(at / 4096) as usize] + at % 4096);
-        pages
-            .map(|address| self.host.0[(address - BASE) as usize])
-            .collect()
+        pages.map(|address| self.bytes(address, 1)[0]).collect()
     }
 
     /// Whether a receive of this length succeeded.
     pub fn has_received(&self, length: u32) -> bool {
-        let ring = &self.host.0[(COMPLETIONS - BASE) as usize..][..32 << CQ_LOG];
+        let ring = self.bytes(COMPLETIONS, 32 << CQ_LOG);
         ring.chunks(32).any(|bytes| {
             let entry = Record::from_bytes(&CQE, bytes);
             entry.get("receive") == 1
@@ -396,7 +369,12 @@ impl Rig {
 
     /// Everything in memory.
     pub fn memory(&self) -> &[u8] {
-        &self.host.0
+        self.bytes(BASE, END)
+    }
+
+    fn bytes(&self, address: u64, length: usize) -> &[u8] {
+        let bytes = self.host.get(address, length);
+        bytes.expect("the driver knows its memory")
     }
 
     /// See [`Seen`].
