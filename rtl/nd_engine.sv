@@ -329,8 +329,8 @@ module nd_engine
   tx_desc_t   tx;
   logic       tx_push, address_valid, tx_known, unused_room;
   logic [1:0] look_q;          // a lookup began, its word is there
-  qp_t        look_qp_q, unused_wire_qp;
-  qp_addr_t   address, address_q;
+  qp_t        look_qp_q;
+  qp_addr_t   address;
   logic [DescriptorCount-1:0] unused_count, unused_addresses;
 
   nd_fifo #(.T(tx_desc_t), .Depth(Descriptors)) u_tx (
@@ -350,7 +350,6 @@ module nd_engine
   always_ff @(posedge clk) begin
     look_q    <= {look_q[0], tx_push};
     look_qp_q <= resp_tx_valid ? resp_tx.qp : send_tx.qp;
-    address_q <= address;
     if (rst) look_q <= '0;
   end
 
@@ -365,8 +364,7 @@ module nd_engine
     .s_axis_tuser,
     .m_axis_tdata, .m_axis_tkeep, .m_axis_tvalid, .m_axis_tready, .m_axis_tlast, .port(own),
     .rx_valid, .rx_ready, .rx_desc(rx), .rx_data_valid, .rx_data_ready, .rx_data, .rx_data_last,
-    .tx_valid(tx_known), .tx_ready, .tx_desc(tx), .addr_cfg_addr(unused_wire_qp),
-    .addr_cfg(address_q),
+    .tx_valid(tx_known), .tx_ready, .tx_desc(tx), .tx_address(address),
     .send_chunk_valid, .send_chunk_ready, .send_chunk, .resp_chunk_valid, .resp_chunk_ready,
     .resp_chunk,
     .chunk_valid, .chunk_ready, .chunk, .chunk_last,

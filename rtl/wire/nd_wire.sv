@@ -46,8 +46,7 @@ module nd_wire
   input  logic                   tx_valid,
   output logic                   tx_ready,
   input  tx_desc_t               tx_desc,
-  output qp_t                    addr_cfg_addr,
-  input  qp_addr_t               addr_cfg,       // one clock later
+  input  qp_addr_t               tx_address,     // where the frame goes
 
   // chunks of their payload, and the payload
   input  logic                   send_chunk_valid,
@@ -78,7 +77,7 @@ module nd_wire
   );
 
   nd_wire_tx #(.DataWidth(DataWidth), .BufferBytes(TxBufferBytes)) u_tx (
-    .clk, .rst, .own(port), .tx_valid, .tx_ready, .tx_desc, .addr_cfg_addr, .addr_cfg,
+    .clk, .rst, .own(port), .tx_valid, .tx_ready, .tx_desc, .tx_address,
     .send_chunk_valid, .send_chunk_ready, .send_chunk,
     .resp_chunk_valid, .resp_chunk_ready, .resp_chunk,
     .chunk_valid, .chunk_ready, .chunk, .chunk_last,

@@ -43,8 +43,7 @@ module nd_wire_top
   input  logic                   tx_valid,
   output logic                   tx_ready,
   input  logic [TxDescWidth-1:0] tx_desc,
-  output logic [QpWidth-1:0]     addr_cfg_addr,
-  input  logic [AddrWidth-1:0]   addr_cfg,
+  input  logic [AddrWidth-1:0]   tx_address,
 
   input  logic                   send_chunk_valid,
   output logic                   send_chunk_ready,

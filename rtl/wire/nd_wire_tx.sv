@@ -9,8 +9,7 @@
 // a wrong ICRC, so that the peer drops it. A CNP (opcode 0x81) has no payload; of its descriptor only
 // `qp` counts.
 //
-// `addr_cfg_addr` is the queue pair of the descriptor at the port, and `addr_cfg` its address, one clock
-// after the descriptor was taken: it is kept with the descriptor, since the table may change meanwhile.
+// `tx_address` comes with its descriptor.
 module nd_wire_tx
   import nd_pkg::*, nd_wire_pkg::*;
 #(
@@ -29,9 +28,7 @@ module nd_wire_tx
   input  logic                     tx_valid,
   output logic                     tx_ready,
   input  tx_desc_t                 tx_desc,
-
-  output qp_t                      addr_cfg_addr,
-  input  qp_addr_t                 addr_cfg,
+  input  qp_addr_t                 tx_address,
 
   input  logic                     send_chunk_valid,
   output logic                     send_chunk_ready,
@@ -68,34 +65,22 @@ module nd_wire_tx
   end
 
   // ---- descriptors -------------------------------------------------------------------------------
-  tx_desc_t desc;
+  typedef struct packed {
+    tx_desc_t desc;
+    qp_addr_t address;
+  } ahead_t;
+
+  ahead_t   ahead;
   tx_job_t  job;
   logic     desc_room, order_room, desc_valid, desc_ready, job_valid, job_ready;
-  logic [$clog2(Ahead):0] unused_ahead, unused_addresses;
-  logic     taken_q, address_valid, unused_address_room;
-  qp_addr_t address;
+  logic [$clog2(Ahead):0] unused_ahead;
 
-  assign tx_ready      = desc_room && order_room;
-  assign addr_cfg_addr = tx_desc.qp;
+  assign tx_ready = desc_room && order_room;
 
-  always_ff @(posedge clk) begin
-    taken_q <= tx_valid && tx_ready;
-    if (rst) taken_q <= 1'b0;
-  end
-
-  // It has as many entries as `u_ahead`, or one that is on the way fewer.
-  nd_fifo_commit #(.T(qp_addr_t), .Depth(Ahead)) u_address (
-    .clk, .rst, .in_valid(taken_q), .in_ready(unused_address_room), .in_data(addr_cfg),
-    .commit(1'b1), .discard(1'b0),
-    .out_valid(address_valid), .out_ready(desc_valid && desc_ready), .out_data(address),
-    .count(unused_addresses)
-  );
-
-  nd_fifo_commit #(.T(tx_desc_t), .Depth(Ahead)) u_ahead (
-    .clk, .rst, .in_valid(tx_valid && order_room), .in_ready(desc_room), .in_data(tx_desc),
-    .commit(1'b1), .discard(1'b0),
-    .out_valid(desc_valid), .out_ready(desc_ready && address_valid), .out_data(desc),
-    .count(unused_ahead)
+  nd_fifo_commit #(.T(ahead_t), .Depth(Ahead)) u_ahead (
+    .clk, .rst, .in_valid(tx_valid && order_room), .in_ready(desc_room),
+    .in_data('{desc: tx_desc, address: tx_address}), .commit(1'b1), .discard(1'b0),
+    .out_valid(desc_valid), .out_ready(desc_ready), .out_data(ahead), .count(unused_ahead)
   );
 
   nd_wire_tx_chunks #(.Depth(Ahead)) u_chunks (
@@ -108,8 +93,8 @@ module nd_wire_tx
   );
 
   nd_wire_tx_prepare u_prepare (
-    .clk, .rst, .own_ipv4(own.ipv4), .desc_valid(desc_valid && address_valid), .desc_ready, .desc,
-    .address, .job_valid, .job_ready, .job
+    .clk, .rst, .own_ipv4(own.ipv4), .desc_valid, .desc_ready, .desc(ahead.desc),
+    .address(ahead.address), .job_valid, .job_ready, .job
   );
 
   // ---- payload -----------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // Turns descriptors with their addresses into jobs: computes lengths and the IPv4 header checksum.
 //
-// One job in at most seven clocks, less than the shortest frame takes.
+// One job in at most six clocks, less than the shortest frame takes.
 module nd_wire_tx_prepare
   import nd_pkg::*, nd_wire_pkg::*;
 (
@@ -12,8 +12,7 @@ module nd_wire_tx_prepare
   input  logic        desc_valid,
   output logic        desc_ready,
   input  tx_desc_t    desc,
-
-  input  qp_addr_t    address,     // of the descriptor
+  input  qp_addr_t    address,
 
   output logic        job_valid,
   input  logic        job_ready,
@@ -21,7 +20,6 @@ module nd_wire_tx_prepare
 );
   typedef enum logic [2:0] {
     Idle,
-    Cnp,    // of a CNP, only the queue pair counts
     Add1,   // sums of the address; lengths
     Add2,   // sum of all halves
     Fold,
@@ -50,8 +48,7 @@ module nd_wire_tx_prepare
     state_d = state_q;
     job_d   = job_q;
     case (state_q)
-      Idle:    if (desc_valid) state_d = Cnp;
-      Cnp:     state_d = Add1;
+      Idle:    if (desc_valid) state_d = Add1;
       Add1:    state_d = Add2;
       Add2:    state_d = Fold;
       Fold:    state_d = Final;
@@ -80,9 +77,8 @@ module nd_wire_tx_prepare
         job_d.addr = address;
         job_d.becn = desc.opcode == OpcodeCnp;
         job_d.pad  = 2'd0 - desc.len[1:0];
-      end
-      Cnp: begin
-        if (job_q.becn) begin
+        // of a CNP, only the queue pair counts
+        if (job_d.becn) begin
           job_d.desc.solicited = 1'b0;
           job_d.desc.ack_req   = 1'b0;
           job_d.desc.psn       = '0;

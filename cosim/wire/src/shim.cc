@@ -21,7 +21,7 @@ void drive(Vnd_wire_top& top, const In& in) {
     top.m_axis_tready = in.tx_ready;
     top.tx_valid = in.send_valid;
     for (std::size_t i = 0; i < in.send_desc.size(); ++i) top.tx_desc[i] = in.send_desc[i];
-    for (std::size_t i = 0; i < in.address.size(); ++i) top.addr_cfg[i] = in.address[i];
+    for (std::size_t i = 0; i < in.address.size(); ++i) top.tx_address[i] = in.address[i];
     for (std::size_t i = 0; i < in.own.size(); ++i) top.port[i] = in.own[i];
     top.send_chunk_valid = in.send_chunk;
     top.resp_chunk_valid = 0;
