@@ -136,7 +136,7 @@ impl Receiver {
     /// executed PSN (WIRE-DUP-1 to -3, -9: nothing else changes).
     pub fn duplicate(&mut self, read: Option<(Psn, Reth)>, qp: &QpContext) {
         match read {
-            Some((psn, reth)) => self.queue_replay(psn, reth, qp),
+            Some((psn, reth)) => self.queue_replay(psn, reth),
             None => self.queue_ack(self.expected(qp).prev()),
         }
     }
@@ -210,7 +210,7 @@ impl Receiver {
             }
             TakenKind::Read { reth, remember } => {
                 self.msn = self.msn.next();
-                self.queue_read(psn, taken.psns, reth);
+                self.queue_read(psn, reth);
                 self.remembered.push(psn, taken.psns, reth, remember);
                 return None;
             }

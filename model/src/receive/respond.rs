@@ -26,8 +26,6 @@ pub(super) enum Response {
         psn: Psn,
         msn: Msn,
         reth: Reth,
-        /// PSN of the last packet, the same for every answer to this read.
-        last: Psn,
         /// Bytes sent.
         sent: u32,
         /// Payload of earlier requests, which it acknowledges.
@@ -38,6 +36,22 @@ pub(super) enum Response {
 }
 
 impl Response {
+    /// Of a read: whether it is answered again, and the PSN of its last packet, the same for every answer to it.
+    fn read_end(&self, qp: &QpContext) -> Option<(bool, Psn)> {
+        let Self::Read {
+            psn,
+            reth,
+            sent,
+            again,
+            ..
+        } = self
+        else {
+            return None;
+        };
+        let left = qp.packets(reth.length - sent.min(&reth.length));
+        Some((*again, (*psn + left).prev()))
+    }
+
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Ack { psn, .. } => format!("ACK of psn {psn}"),
@@ -94,21 +108,18 @@ impl Receiver {
         });
     }
 
-    /// Queues the `count` responses of a read.
-    pub(super) fn queue_read(&mut self, psn: Psn, count: u32, reth: Reth) {
+    pub(super) fn queue_read(&mut self, psn: Psn, reth: Reth) {
         self.reads += 1;
-        self.push_read(psn, count, reth, false);
+        self.push_read(psn, reth, false);
     }
 
     /// Queues the responses of a read that is remembered (WIRE-DUP-3).
-    pub(super) fn queue_replay(&mut self, psn: Psn, reth: Reth, qp: &QpContext) {
-        let count = reth.length.div_ceil(qp.mtu).max(1);
-        self.push_read(psn, count, reth, true);
+    pub(super) fn queue_replay(&mut self, psn: Psn, reth: Reth) {
+        self.push_read(psn, reth, true);
     }
 
-    fn push_read(&mut self, psn: Psn, count: u32, reth: Reth, again: bool) {
+    fn push_read(&mut self, psn: Psn, reth: Reth, again: bool) {
         self.responses.push_back(Response::Read {
-            last: psn + count.saturating_sub(1),
             psn,
             msn: self.msn,
             reth,
@@ -203,7 +214,7 @@ impl Receiver {
         }
         let discarded = wanted.is_none_or(|wanted| wanted.kind == RespondKind::Discard);
         match response {
-            Response::Read { psn, .. } if discarded && self.is_superseded(skip) => {
+            Response::Read { psn, .. } if discarded && self.is_superseded(skip, qp) => {
                 step.answer.psn = *psn;
             }
             Response::Ack { .. } => {
@@ -235,13 +246,13 @@ impl Receiver {
     }
 
     /// Whether a response need not be sent: a read that was asked for again, or is remembered no more.
-    fn is_superseded(&self, at: usize) -> bool {
-        let Some(Response::Read { last, again, .. }) = self.responses.get(at) else {
+    fn is_superseded(&self, at: usize, qp: &QpContext) -> bool {
+        let mut from = self.responses.iter().skip(at);
+        let Some((again, last)) = from.next().and_then(|response| response.read_end(qp)) else {
             return false;
         };
-        let is_newer = |response: &Response| matches!(response, Response::Read { last: end, again: true, .. } if end == last);
-        self.responses.iter().skip(at + 1).any(is_newer)
-            || *again && !self.remembered.ends_at(*last)
+        from.any(|newer| newer.read_end(qp) == Some((true, last)))
+            || again && !self.remembered.ends_at(last)
     }
 
     /// An ACK that covers those behind it, up to the first one with the PSN wanted; without one that
