@@ -209,7 +209,7 @@ module nd_send_emit
     qp: job_q.qp, respond: 1'b0, chunks: chunks_q + walk_chunks, opcode: plan.opcode,
     solicited: plan.solicited, ack_req: plan.ack_req, psn: plan.psn, len: plan.len,
     va: plan.va, token: job_q.wqe.remote_token, dma_len: plan.dma_len,
-    aeth: '0, ieth: job_q.wqe.invalidate_token
+    aeth: '0, ieth: job_q.wqe.object_token
   };
 
   // ---- state ---------------------------------------------------------------------------------

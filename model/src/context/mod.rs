@@ -138,7 +138,7 @@ impl Context {
                     *page = u64::from_le_bytes(*bytes);
                 }
             }
-            None => {}
+            Some(Table::Srq | Table::CqRing | Table::CqModeration) | None => {}
         }
         Written::Nothing
     }

@@ -237,6 +237,20 @@ impl fmt::Display for Action {
                 write!(f, "Timeout: queue pair {qpn}, psn {psn:#08x}, {what}")
             }
             CommitKind::RnrResume => write!(f, "RnrResume: queue pair {qpn}, psn {psn:#08x}"),
+            CommitKind::SqLocal => write!(
+                f,
+                "SqLocal: queue pair {qpn}, request {index}, token {token:#x}"
+            ),
+            CommitKind::SrqDoorbell => write!(
+                f,
+                "SrqDoorbell: shared receive queue {qpn}, producer index {index}"
+            ),
+            CommitKind::SrqArm => write!(f, "SrqArm: shared receive queue {qpn}, limit {index}"),
+            CommitKind::SrqEvent => write!(f, "SrqEvent: shared receive queue {qpn}"),
+            CommitKind::CqEvent => write!(f, "CqEvent: completion queue {qpn}"),
+            CommitKind::RxFrame => {
+                write!(f, "RxFrame: queue pair {qpn}, receive {index}, {cause}")
+            }
         }
     }
 }

@@ -60,6 +60,12 @@ impl Engine {
                 (Room::Complete, done)
             }
             CommitKind::QpEvent => (Room::Complete, self.do_event(wanted, qpn, effects)),
+            CommitKind::SqLocal
+            | CommitKind::SrqDoorbell
+            | CommitKind::SrqArm
+            | CommitKind::SrqEvent
+            | CommitKind::CqEvent
+            | CommitKind::RxFrame => (Room::Host, Ok(Err("the model does not know it yet"))),
             CommitKind::Timeout | CommitKind::RnrResume => (Room::Send, self.do_timer(wanted, qpn)),
         };
         match done? {

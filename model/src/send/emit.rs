@@ -190,7 +190,7 @@ impl SendQueue {
             // WIRE-RD-3: a read sent again asks for what is missing.
             WqeOpcode::Read => reth(wqe, offset),
             WqeOpcode::Write if first => reth(wqe, 0),
-            WqeOpcode::SendInvalidate if last => Ext::Ieth(Token(wqe.invalidate_token)),
+            WqeOpcode::SendInvalidate if last => Ext::Ieth(Token(wqe.object_token)),
             _ => Ext::None,
         };
         Next::Emit(Emission {
