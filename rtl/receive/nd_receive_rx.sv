@@ -183,8 +183,8 @@ module nd_receive_rx
   nd_receive_walk u_walk (
     .clk, .rst, .start(walk_start), .stop(restart), .busy(walk_busy), .done(walk_done),
     .whole(plan_d.whole), .whole_req, .pieces(plan_d.pieces), .piece_use, .sge, .element, .offset,
-    .bytes(frame.len), .invalidate(plan_q.invalidate), .invalidate_token(frame.ieth), .pd(cfg_q.pd), .qp,
-    .failed(walk_failed), .end_element, .end_offset, .chunks,
+    .bytes(frame.len), .invalidate(plan_q.invalidate), .invalidate_token(frame.ieth), .pd(cfg_q.pd),
+    .qp, .failed(walk_failed), .end_element, .end_offset, .chunks,
     .tr_req_valid, .tr_req_ready, .tr_req, .tr_rsp_valid, .tr_rsp_ready, .tr_rsp,
     .chunk_valid, .chunk_ready, .chunk
   );

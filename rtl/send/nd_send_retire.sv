@@ -341,8 +341,8 @@ module nd_send_retire
   );
 
   logic unused;
-  assign unused = &{1'b0, ack_event_qp, halt_qp, fail_qp, posted_qp, clear_qp, retired_addr, executed_qp,
-                    sent_q.first, sent_q.mtu};
+  assign unused = &{1'b0, ack_event_qp, halt_qp, fail_qp, posted_qp, clear_qp, retired_addr,
+                    executed_qp, sent_q.first, sent_q.mtu};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin
