@@ -11,9 +11,9 @@
 // moved there. A token takes effect a few clocks later, and moves the epoch once more then (nd_tokens).
 // `context_done` is the granted clock. Writes outside a table do nothing but commit.
 //
-// `set_error` (send, receive), `invalidate` (receive) and `local_apply` (send) come in granted clocks, so
-// never two at once. An invalidation whose key does not match does nothing. Those two move the epoch
-// when they are granted, and when tokens change.
+// `set_error` (send, receive), `invalidate` (receive) and `local_apply` (send) come in granted
+// clocks, so never two at once. An invalidation whose key does not match, or of a region with
+// windows, does nothing. The last two move the epoch when granted, and when tokens change.
 module nd_context
   import nd_pkg::*;
   import nd_abi_pkg::*;

@@ -2,9 +2,9 @@
 //
 // A request is looked up, compared and judged in the order of `docs/src/semantics.md` ("Local
 // requests"). A FastRegister that passes asks for its page list (`pages`): the addresses come in
-// order and are written (`page_we`) from the region's first page on, which nothing can use while the region is
-// free. An address that the bus answered with an error ends the list. `done` holds, with the verdict,
-// until `apply` (granted; only without a fault) or `drop`, which may come in any clock after
+// order and are written (`page_we`) from the region's first page on, which nothing can use while the
+// region is free. An address that the bus answered with an error ends the list. `done` holds, with the
+// verdict, until `apply` (granted; only without a fault) or `drop`, which may come in any clock after
 // the request was taken.
 //
 // Whoever asks throws the verdict away when the epoch has moved (`moved`: it moves); no page is

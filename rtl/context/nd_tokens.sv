@@ -1,12 +1,12 @@
 // Memory tokens: what uses and local requests look up, and the changes, one at a time.
 //
-// A change is a table write, an invalidation (if index and key match) or what a local request does.
-// It is known from the granted clock of its action on; the token changes three clocks later, and the
-// number of windows of a region that gets or loses one three clocks after that. `changed` is high in
-// these clocks, so that what was looked up in between has the epoch against it. `busy` is high from
-// the clock after the grant until all is done: a table write, which no epoch holds back, waits for
-// it. `write_*` and `apply*` hold from the granted clock until then. A local request's object and region
-// lie in the table.
+// A change is a table write, an invalidation (if index and key match, and it is no region with
+// windows) or what a local request does. It is known from the granted clock of its action on; the
+// token changes three clocks later, and the number of windows of a region that gets or loses one three
+// clocks after that. `changed` is high in these clocks, so that what was looked up in between has the
+// epoch against it. `busy` is high from the clock after the grant until all is done: a table write,
+// which no epoch holds back, waits for it. `write_*` and `apply*` hold from the granted clock until
+// then. A local request's object and region lie in the table.
 //
 // The token word holds the region's end, and the distance of its bytes to their places in the page
 // table, instead of length, offset and first page. Look-ups are answered one clock later.
@@ -101,6 +101,7 @@ module nd_tokens
   logic [7:0] key_q, key_d;
   link_t  link, link_q, link_wdata;
   logic   valid, valid_q;          // the token that changes was valid
+  logic   bound, bound_q;          // it is a region with windows
   token_t written_q, entry;
   place_t written_distance_q, entry_distance;
   logic   hit, entry_we, valid_we, valid_bit, attach, detach, count_we, pages_we;
@@ -113,7 +114,7 @@ module nd_tokens
 
   // ---- the change ----------------------------------------------------------------------------
 
-  assign hit       = what_q != Invalidate || (inside_q && link_q.key == key_q);
+  assign hit       = what_q != Invalidate || (inside_q && link_q.key == key_q && !bound_q);
   assign valid_we  = state_q == Write && hit;
   assign valid_bit = what_q == Table ? write_entry.valid : what_q == Apply && apply.valid;
   assign entry_we  = state_q == Write && (what_q == Table || (what_q == Apply && apply.valid));
@@ -196,6 +197,7 @@ module nd_tokens
     if (state_q == Load) begin
       link_q  <= link;
       valid_q <= valid;
+      bound_q <= bound;
     end
     written_q <= '{
       region_end: {1'b0, write_entry.base_address} + {1'b0, write_entry.length},
@@ -255,6 +257,10 @@ module nd_tokens
   );
   nd_ram #(.T(logic), .Depth(NumToken)) u_valid (
     .clk, .we(valid_we), .waddr(index_q), .wdata(valid_bit), .raddr(index_q), .rdata(valid)
+  );
+  nd_ram #(.T(logic), .Depth(NumToken)) u_bound (
+    .clk, .we(count_we), .waddr(count_index), .wdata(count_wdata != '0), .raddr(index_q),
+    .rdata(bound)
   );
   nd_ram #(.T(logic [15:0]), .Depth(NumToken)) u_count (
     .clk, .we(count_we), .waddr(count_index), .wdata(count_wdata), .raddr(region_q), .rdata(count)

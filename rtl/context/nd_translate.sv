@@ -9,8 +9,9 @@
 //           taken,     token word,  compares,       page word,   into the   answer
 //           token      va + len     page address    fault        queue
 //
-// Pages are aligned: the low 12 bits of a page address are ignored. A page index past the table wraps. A
-// range that ends at 2^64 wraps and is refused. `page_we` takes effect for lookups of the next clock.
+// Pages are aligned: the low 12 bits of a page address are ignored. A page index past the table
+// wraps. A range that ends at 2^64 wraps and is refused. `page_we` takes effect for lookups of the
+// next clock.
 module nd_translate
   import nd_pkg::*;
   import nd_abi_pkg::*;
