@@ -97,7 +97,8 @@ module nd_translate
   logic [2:0]     client1_q, client2_q, client3_q, client4_q;  // one-hot
   token_t         token2_q;
   place_t         distance2_q;
-  logic           valid2_q, bound2_q, own2;
+  logic           valid2_q, bound2_q;
+  logic           foreign2, foreign3_q, foreign3_d;  // a window of another queue pair
   logic [64:0]    end2_q;
   place_t         place2, place3_q, place3_d;
   fault_e         fault2, fault3_q, fault3_d;
@@ -117,11 +118,11 @@ module nd_translate
   addr_t          addr4_q, addr4_d;
   logic           page4_q, page4_d;
 
-  // Checks in their order; the bounds come from the compares.
+  // Checks in their order; bounds, and the queue pair of a window, come from the compares. That one
+  // is between kind and right, and right is the only other fault of a window that passed the domain.
   always_comb begin
     fault2  = FaultNone;
     bounds2 = 1'b0;
-    own2    = token2_q.kind != TokenWindow || token2_q.window_qp == req2_q.qp;
     if (!in_table(req2_q.token[31:8]) || !valid2_q) fault2 = FaultTokenIndex;
     else if (token2_q.key != req2_q.token[7:0]) fault2 = FaultTokenKey;
     else if (token2_q.pd != req2_q.pd) fault2 = FaultDomain;
@@ -134,17 +135,14 @@ module nd_translate
         end
         UseRemoteRead: begin
           if (token2_q.kind == TokenPrivileged) fault2 = FaultKind;
-          else if (!own2) fault2 = FaultQueuePair;
           else if (!token2_q.remote_read) fault2 = FaultRight;
         end
         UseRemoteWrite: begin
           if (token2_q.kind == TokenPrivileged) fault2 = FaultKind;
-          else if (!own2) fault2 = FaultQueuePair;
           else if (!token2_q.remote_write) fault2 = FaultRight;
         end
         default: begin
           if (!(token2_q.kind inside {TokenFast, TokenWindow})) fault2 = FaultKind;
-          else if (!own2) fault2 = FaultQueuePair;
           else if (token2_q.kind == TokenFast) begin
             if (!token2_q.remote_read && !token2_q.remote_write) fault2 = FaultRight;
             else if (bound2_q) fault2 = FaultState;
@@ -156,7 +154,9 @@ module nd_translate
       bounds2 = end2_q[64] || (token2_q.kind != TokenPrivileged
                                && (req2_q.va < token2_q.base || end2_q > token2_q.region_end));
     end
-    place2 = place_t'(req2_q.va) + distance2_q;
+    foreign2 = token2_q.kind == TokenWindow && token2_q.window_qp != req2_q.qp
+               && !(req2_q.kind inside {UseLocalRead, UseLocalWrite});
+    place2   = place_t'(req2_q.va) + distance2_q;
   end
 
   // The second chunk follows the first one clock later through the same stages.
@@ -169,6 +169,7 @@ module nd_translate
   always_comb begin
     client3_d     = client2_q;
     fault3_d      = fault2;
+    foreign3_d    = foreign2;
     bounds3_d     = bounds2;
     single3_d     = req2_q.check_only || req2_q.kind == UseInvalidate;
     privileged3_d = token2_q.kind == TokenPrivileged;
@@ -176,10 +177,11 @@ module nd_translate
     va3_d         = req2_q.va;
     len3_d        = len_t'(req2_q.len);
     second3_d     = 1'b0;
-    last4         = single3_q || fault3_q != FaultNone || bounds3_q || !cross3;
+    last4         = single3_q || fault3_q != FaultNone || foreign3_q || bounds3_q || !cross3;
     if (!first2) begin
       client3_d     = last4 ? '0 : client3_q;
       fault3_d      = fault3_q;
+      foreign3_d    = foreign3_q;
       bounds3_d     = bounds3_q;
       single3_d     = single3_q;
       privileged3_d = privileged3_q;
@@ -193,7 +195,9 @@ module nd_translate
   always_comb begin
     rsp4_d           = '0;
     rsp4_d.last      = last4;
-    rsp4_d.fault     = fault3_q != FaultNone ? fault3_q : bounds3_q ? FaultBounds : FaultNone;
+    rsp4_d.fault     = fault3_q;
+    if (fault3_q inside {FaultNone, FaultRight} && foreign3_q) rsp4_d.fault = FaultQueuePair;
+    else if (fault3_q == FaultNone && bounds3_q) rsp4_d.fault = FaultBounds;
     rsp4_d.chunk.len = cross3 ? room3 : len3_q;
     addr4_d          = privileged3_q ? va3_q : {page, offset3};
     page4_d          = rsp4_d.fault == FaultNone && !single3_q;
@@ -213,6 +217,7 @@ module nd_translate
     end2_q        <= {1'b0, req1_q.va} + 65'(req1_q.len);
     client3_q     <= client3_d;
     fault3_q      <= fault3_d;
+    foreign3_q    <= foreign3_d;
     bounds3_q     <= bounds3_d;
     single3_q     <= single3_d;
     privileged3_q <= privileged3_d;
