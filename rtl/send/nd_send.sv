@@ -160,9 +160,10 @@ module nd_send
   qp_t                   halt_qp, timer_qp;
   logic                  move_valid, move_drop, move_drop_valid, drop_ready, end_valid;
   logic                  executed_invalidate, skip_valid, step_valid, entry_rsp_valid;
-  logic                  local_start, local_stop, local_busy, local_known, local_failed, local_bad;
+  logic                  request_start, request_stop, request_busy, request_done;
+  logic                  request_failed, request_drop;
   logic                  list_start, list_stop, list_idle, entry_valid, entry_ready;
-  fault_e                local_why;
+  fault_e                request_fault;
   addr_t                 list_addr;
   fetch_req_t            entry;
   logic [NumQp-1:0]      draining;
@@ -245,15 +246,17 @@ module nd_send
     .executed_invalidate, .skip_valid, .more_unit, .more,
     .tr_req_valid, .tr_req_ready, .tr_req, .tr_rsp_valid, .tr_rsp_ready, .tr_rsp,
     .tx_valid, .tx_ready, .tx, .chunk_valid, .chunk_ready, .chunk,
-    .local_start, .local_stop, .local_busy, .local_done(local_known), .local_failed,
-    .local_fault(local_why), .local_drop(local_bad), .local_req, .list_addr,
+    .local_start(request_start), .local_stop(request_stop), .local_busy(request_busy),
+    .local_done(request_done), .local_failed(request_failed), .local_fault(request_fault),
+    .local_drop(request_drop), .local_req, .list_addr,
     .packet, .packet_locals, .failure(emit_failure)
   );
   assign step_valid = emit_valid || local_apply || skip_valid;
 
   nd_send_local u_local (
-    .clk, .rst, .start(local_start), .stop(local_stop), .busy(local_busy), .done(local_known),
-    .failed(local_failed), .fault(local_why), .apply(local_apply), .drop(local_bad),
+    .clk, .rst, .start(request_start), .stop(request_stop), .busy(request_busy),
+    .done(request_done), .failed(request_failed), .fault(request_fault), .apply(local_apply),
+    .drop(request_drop),
     .local_valid, .local_ready, .local_pages, .local_done, .local_fault, .local_drop,
     .list_start, .list_stop, .list_idle
   );
