@@ -28,11 +28,13 @@ pub(crate) struct Command {
     pub count: u8,
     /// The entry.
     pub data: Staged,
+    /// Number of doorbells of completion queues, of all so far, that were written before it.
+    pub doorbells: u64,
 }
 
 impl Command {
     /// The command that a write of CTX_COMMAND gives.
-    pub fn new(value: u32, index: u32, data: &Staged) -> Self {
+    pub fn new(value: u32, index: u32, data: &Staged, doorbells: u64) -> Self {
         let table = (value & 0xF) as u8;
         let count = if table == Table::Page as u8 {
             (value >> 4 & 0xF) as u8
@@ -44,7 +46,14 @@ impl Command {
             index,
             count,
             data: *data,
+            doorbells,
         }
+    }
+
+    /// Whether it comes after the doorbells of completion queues that were written before it: a consumer index of
+    /// the old ring must not be taken for one of the new.
+    pub fn follows_doorbells(&self) -> bool {
+        self.table == Table::CqRing as u8
     }
 }
 

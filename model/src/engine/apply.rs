@@ -170,7 +170,7 @@ impl Engine {
         let why = "the oldest doorbell of completion queues";
         compare(wanted, &action, Room::Host, why)?;
         self.begin(0);
-        match self.host.cq_doorbells.pop_front() {
+        match self.host.take_cq_doorbell() {
             Some(CqDoorbell::Consumed(doorbell)) => self.complete.consumed(&doorbell),
             Some(CqDoorbell::Arm(doorbell, arm)) => {
                 let context = self

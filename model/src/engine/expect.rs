@@ -16,8 +16,8 @@ pub(super) const NO_QP: &str = "there is no such queue pair";
 
 impl Engine {
     pub(super) fn expect_context(&self) -> Maybe<Action> {
-        let command = self.host.commands.front();
-        let command = command.ok_or("no context command waits")?;
+        let command = self.host.command();
+        let command = command.ok_or("no context command waits, or doorbells before it")?;
         Ok(Action::new(CommitKind::Context, command.index)
             .with_index(command.count.into())
             .with_cause(command.table))
@@ -37,7 +37,7 @@ impl Engine {
 
     /// DB_CQ and DB_ARM keep their order.
     pub(super) fn expect_cq_doorbell(&self) -> Maybe<Action> {
-        let doorbell = self.host.cq_doorbells.front();
+        let doorbell = self.host.cq_doorbell();
         Ok(
             match doorbell.ok_or("no completion-queue doorbell waits")? {
                 CqDoorbell::Consumed(doorbell) => {

@@ -95,7 +95,9 @@ pub(crate) struct Host {
     pub commands: VecDeque<Command>,
     pub sq_doorbells: VecDeque<Doorbell>,
     pub rq_doorbells: VecDeque<Doorbell>,
-    pub cq_doorbells: VecDeque<CqDoorbell>,
+    cq_doorbells: VecDeque<CqDoorbell>,
+    /// Doorbells of completion queues written so far.
+    cq_rung: u64,
     pub srq_doorbells: VecDeque<SrqDoorbell>,
     pub counters: Counters,
 }
@@ -119,6 +121,7 @@ impl Host {
             sq_doorbells: VecDeque::new(),
             rq_doorbells: VecDeque::new(),
             cq_doorbells: VecDeque::new(),
+            cq_rung: 0,
             srq_doorbells: VecDeque::new(),
             counters: Counters::default(),
         }
@@ -146,7 +149,7 @@ impl Host {
             }
             reg::CTX_INDEX => self.ctx_index = value & 0xFF_FFFF,
             reg::CTX_COMMAND => {
-                let command = Command::new(value, self.ctx_index, &self.ctx_data);
+                let command = Command::new(value, self.ctx_index, &self.ctx_data, self.cq_rung);
                 self.commands.push_back(command);
             }
             reg::CTX_DATA..=reg::CTX_DATA_LAST if offset.is_multiple_of(4) => {
@@ -154,7 +157,7 @@ impl Host {
             }
             reg::DB_SQ => self.sq_doorbells.push_back(doorbell),
             reg::DB_RQ => self.rq_doorbells.push_back(doorbell),
-            reg::DB_CQ => self.cq_doorbells.push_back(CqDoorbell::Consumed(doorbell)),
+            reg::DB_CQ => self.ring_cq(CqDoorbell::Consumed(doorbell)),
             reg::DB_ARM => {
                 let arm = match value >> 30 {
                     0 => Arm::Errors,
@@ -166,12 +169,34 @@ impl Host {
                     number: doorbell.number & 0x3FFF,
                     ..doorbell
                 };
-                self.cq_doorbells.push_back(CqDoorbell::Arm(doorbell, arm));
+                self.ring_cq(CqDoorbell::Arm(doorbell, arm));
             }
             reg::DB_SRQ => self.srq_doorbells.push_back(SrqDoorbell::Posted(doorbell)),
             reg::DB_SRQ_LIMIT => self.srq_doorbells.push_back(SrqDoorbell::Limit(doorbell)),
             _ => {}
         }
+    }
+
+    fn ring_cq(&mut self, doorbell: CqDoorbell) {
+        self.cq_doorbells.push_back(doorbell);
+        self.cq_rung += 1;
+    }
+
+    /// The oldest doorbell of completion queues that waits.
+    pub fn cq_doorbell(&self) -> Option<&CqDoorbell> {
+        self.cq_doorbells.front()
+    }
+
+    /// Takes the oldest doorbell of completion queues.
+    pub fn take_cq_doorbell(&mut self) -> Option<CqDoorbell> {
+        self.cq_doorbells.pop_front()
+    }
+
+    /// The oldest context command, if it need not wait for doorbells.
+    pub fn command(&self) -> Option<&Command> {
+        let taken = self.cq_rung - self.cq_doorbells.len() as u64;
+        let command = self.commands.front()?;
+        (!command.follows_doorbells() || command.doorbells <= taken).then_some(command)
     }
 
     pub fn read(&self, offset: u32, context: &Context) -> u32 {

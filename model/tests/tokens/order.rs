@@ -134,7 +134,7 @@ fn an_invalidate_waits_for_local_requests() {
     b.w.a
         .post_local(QA, &Local::invalidate(b.window & !0xFF | 7));
     while b.w.a.target.last_action().unwrap().kind != SqLocal {
-        b.w.a.target.step().unwrap();
+        assert!(b.w.a.target.step().unwrap());
     }
     let second = Action::new(SqLocal, QA)
         .with_index(1)
@@ -300,7 +300,7 @@ fn an_executed_request_succeeds_whatever_fails_around_it() {
         actions(&mut b.w);
         b.w.a.target.send_frame(&acknowledge(0x62, 0)).unwrap();
         while b.w.a.target.engine().qp_state(QA) != Some(QpState::Err) {
-            b.w.a.target.step().unwrap();
+            assert!(b.w.a.target.step().unwrap());
         }
         let all = b.w.a.target.enabled().unwrap();
         assert!(all.contains(&success) && all.contains(&flushed), "{all:?}");

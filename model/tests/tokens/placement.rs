@@ -37,7 +37,7 @@ fn invalidated(silent: bool) -> (World, u64, u64) {
     let (payload, gathers) = (engine.payload_writes(), engine.gather_reads());
     assert!(payload >= 3 && gathers >= 3, "{payload} {gathers}");
     while w.a.target.last_action().unwrap().kind != CommitKind::SqLocal {
-        w.a.target.step().unwrap();
+        assert!(w.a.target.step().unwrap());
     }
     let engine = w.a.target.engine();
     assert_eq!((engine.barrier(), engine.gather_barrier()), (0, 0));
@@ -107,7 +107,7 @@ fn the_next_entry_waits_in_place_of_a_silent_one() {
 fn a_flushed_entry_waits_in_place_of_a_silent_one() {
     let (mut w, payload, gathers) = invalidated(true);
     while w.a.target.last_action().unwrap().kind != CommitKind::Retire {
-        w.a.target.step().unwrap();
+        assert!(w.a.target.step().unwrap());
     }
     w.a.set_state(QA + 1, &w.b, QB + 1, QpState::Err);
     let flushed = Status::Flushed;
