@@ -137,7 +137,7 @@ pub(crate) struct CqContext {
 }
 
 /// For how long, and for how many entries, an event of a completion queue is put off.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Moderation {
     /// Entries not consumed at which it is not put off longer.
     count: u16,
@@ -184,7 +184,7 @@ impl CqContext {
 }
 
 /// Shared-receive-queue context.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub(crate) struct SrqContext {
     pub valid: bool,
     /// At most 15.

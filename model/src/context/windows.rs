@@ -6,7 +6,7 @@ use crate::abi::{Fault, TokenKind};
 use crate::wire::Token;
 
 /// Rights that a request gives to a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Rights {
     pub local_write: bool,
     pub remote_read: bool,

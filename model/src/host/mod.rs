@@ -16,7 +16,7 @@ use crate::engine::Config;
 use crate::wire::{Eth, Ip, Ipv4, Ipv6, MacAddr};
 
 /// A queue index written to a doorbell register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Doorbell {
     /// Queue pair, completion queue or shared receive queue.
     pub number: u32,
@@ -34,7 +34,7 @@ pub(crate) enum CqDoorbell {
 }
 
 /// What was written to a shared receive queue's doorbells; both kinds wait in one queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum SrqDoorbell {
     /// DB_SRQ.
     Posted(Doorbell),

@@ -241,6 +241,12 @@ impl Receiver {
             self.consumer,
             self.producer,
         );
+        if let Some(queue) = qp.shared_queue() {
+            text += &format!("; shared receive queue {queue}");
+        }
+        if let Some(index) = self.held {
+            text += &format!(", of which it holds receive {index}");
+        }
         match &self.message {
             Message::None => {}
             Message::Send { received } => text += &format!("; send under way at byte {received}"),

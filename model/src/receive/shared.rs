@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 /// Run-time state of a shared receive queue.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 struct SharedQueue {
     /// Index after the last receive rung for.
     producer: u16,
@@ -20,7 +20,7 @@ impl SharedQueue {
 }
 
 /// All shared receive queues.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub(crate) struct SharedQueues {
     queues: Vec<SharedQueue>,
     /// Queues whose limit event is due, oldest first; each at most once.

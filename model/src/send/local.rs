@@ -36,7 +36,7 @@ pub(crate) struct Unsent {
 
 /// Numbers of reads and writes that must have been answered before a completion entry is seen: the oldest so
 /// many of all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Barriers {
     /// Payload writes.
     pub payload: u64,

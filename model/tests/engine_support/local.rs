@@ -161,6 +161,14 @@ impl Node {
         (region, list)
     }
 
+    /// Takes back the numbers of the region that was made last.
+    pub fn forget_region(&mut self, last: &Region) {
+        self.invalidate(last.token);
+        self.next_token -= 1;
+        self.next_page -= u32::from(last.page_count());
+        assert_eq!(last.token >> 8, self.next_token);
+    }
+
     /// A fast region that a request of the queue pair has made valid.
     pub fn fast_region(&mut self, qpn: u32, length: u64, rights: Asked) -> Region {
         let count = length.div_ceil(4096) as u16 + 1;

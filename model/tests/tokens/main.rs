@@ -2,7 +2,7 @@
 //!
 //! `fast`, `windows`: registration and binding. `invalidate`: by a request, by the peer, by a read. `order`: what local
 //! requests wait for and what a resend does to them. `placement`: what is told before an entry tells of an
-//! Invalidate.
+//! Invalidate. `random`: all of it in long histories.
 
 #[path = "../engine_support/mod.rs"]
 mod engine_support;
@@ -11,6 +11,7 @@ mod fast;
 mod invalidate;
 mod order;
 mod placement;
+mod random;
 mod windows;
 
 use engine_support::*;
