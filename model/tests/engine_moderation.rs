@@ -292,6 +292,37 @@ fn new_settings_while_an_event_is_due() {
     assert_eq!(w.b.events(), []);
 }
 
+/// An event that is due and no longer moderated: an entry that does not match the arm does not write it.
+#[test]
+fn an_entry_that_fires_nothing_after_moderation_ended() {
+    let mut w = world(Scheduler::Fair, 9, ENDLESS);
+    arm(&mut w, Arm::Solicited);
+    entry(&mut w, true);
+    w.b.receive(QB, &[]);
+    while w.b.target.step().unwrap() {}
+    w.a.post(QA, &Request::send(vec![]));
+    while w.a.target.step().unwrap() {}
+    for bytes in w.a.target.take_frames().unwrap() {
+        w.b.target.send_frame(&bytes).unwrap();
+    }
+    while w.b.target.last_action().unwrap().kind != CommitKind::RxRequest {
+        assert!(w.b.target.step().unwrap());
+    }
+    let record = moderation(0, 0);
+    w.b.stage(Table::CqModeration, RECV_CQ.into(), 0, record.as_bytes());
+    let context = Action::new(CommitKind::Context, RECV_CQ.into())
+        .with_index(1)
+        .with_cause(Table::CqModeration as u8);
+    w.b.target.apply(&context).unwrap();
+    let complete = Action::new(CommitKind::Complete, RECV_CQ.into())
+        .with_index(1)
+        .with_token(1 << 24 | QB);
+    w.b.target.apply(&complete).unwrap();
+    assert_eq!((w.b.events(), due(&w)), (vec![], Some(Some(0))));
+    w.run();
+    assert_eq!(w.b.events(), [FIRES]);
+}
+
 /// An overrun tells at once, and takes a due event with it; so does writing the entry of the queue.
 #[test]
 fn an_overrun_is_never_put_off() {
@@ -329,7 +360,7 @@ fn an_overrun_is_never_put_off() {
     assert_eq!(w.b.events(), []);
 }
 
-/// Moderation comes with the entry of the queue, too; a queue that is not valid has none.
+/// Moderation comes with the entry of the queue, too.
 #[test]
 fn settings_of_the_table() {
     let mut w = World::connected(Scheduler::Fair, small());
@@ -342,10 +373,8 @@ fn settings_of_the_table() {
     arm(&mut w, Arm::Any);
     entry(&mut w, false);
     assert_eq!(due(&w), Some(None));
-    // Written to a queue that is not valid it is not there when the queue comes.
-    let mut w = world(Scheduler::Fair, 0, 0);
-    w.b.command(Table::Cq, RECV_CQ.into(), 0, &[0; 16]);
-    moderate(&mut w, 2, ENDLESS);
+    // A new entry brings its own.
+    let mut w = world(Scheduler::Fair, 2, ENDLESS);
     let plain = record.with("moderation_count", 0u8);
     w.b.command(Table::Cq, RECV_CQ.into(), 0, plain.as_bytes());
     arm(&mut w, Arm::Any);
@@ -442,6 +471,21 @@ fn resize_dead(w: &mut World) {
     w.a.post(QA, &Request::send(vec![]));
     w.run();
     assert_eq!(w.b.peek(RECV_CQ), []);
+}
+
+/// The consumer index of the old ring does not count in the new one: one entry fills it.
+#[test]
+fn a_new_ring_is_empty() {
+    let mut w = World::connected(Scheduler::Fair, small());
+    entry(&mut w, false);
+    w.b.poll(RECV_CQ);
+    resize(&mut w, 0);
+    entry(&mut w, false);
+    w.b.receive(QB, &[]);
+    w.a.post(QA, &Request::send(vec![]));
+    w.run();
+    let lost = event(EventKind::CqError, 0, RECV_CQ.into());
+    assert_eq!(w.b.events(), [lost]);
 }
 
 /// A due event stays due over an exchange; its moderation is the one before.

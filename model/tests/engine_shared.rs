@@ -227,6 +227,8 @@ fn only_the_entry_under_way_is_flushed() {
         for _ in 0..3 {
             w.b.post_shared(&mut srq, &[place.sge(0, 1000)]);
         }
+        // A doorbell of a ring of its own has no effect, so nothing of it is flushed.
+        w.b.write(reg::DB_RQ, QB << 16 | 3);
         if under_way {
             actions(&mut w);
             let first = frame(Opcode::SendFirst, PSN, Ext::None, &[0; 256]);

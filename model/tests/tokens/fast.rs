@@ -286,3 +286,34 @@ fn a_bus_error_late_in_the_list_changes_nothing() {
 fn rewrite(w: &mut World, token: u32, record: Record) {
     w.a.command(Table::Token, token >> 8, 0, record.as_bytes());
 }
+
+/// What an older local request left in an entry's fields means nothing to others (field bug D15).
+#[test]
+fn stale_fields_of_an_entry() {
+    for opcode in [WqeOpcode::Send, WqeOpcode::Write, WqeOpcode::Read] {
+        let frames = [false, true].map(|stale| {
+            let mut w = world(Scheduler::Fair);
+            let mine = w.a.region(600, Access::ALL);
+            let theirs = w.b.region(600, Access::ALL);
+            w.b.receive(QB, &[theirs.sge(0, 600)]);
+            let request = Request {
+                remote: (theirs.address, theirs.token),
+                ..Request::new(opcode, vec![mine.sge(0, 600)])
+            };
+            let mut bytes = request.record(0);
+            if stale {
+                // The three rights, the new key, the number of pages, the offset in the page.
+                bytes[1] |= 0xE0;
+                bytes[3] = 0xFF;
+                bytes[6..8].fill(0xFF);
+                bytes[28..30].fill(0xFF);
+            }
+            w.a.place_bytes(QA, &bytes);
+            w.a.ring(QA);
+            w.run();
+            assert_eq!(statuses(&w.a.poll(SEND_CQ)), [(0, Status::Success)]);
+            w.frames
+        });
+        assert_eq!(frames[0], frames[1], "{opcode:?}");
+    }
+}

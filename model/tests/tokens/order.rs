@@ -130,16 +130,43 @@ fn an_invalidate_waits_for_local_requests() {
     );
     // By hand: it is not legal before the Retire.
     let mut b = Bench::new();
-    b.w.a.post_local(QA, &b.bind());
-    b.w.a
-        .post_local(QA, &Local::invalidate(b.window & !0xFF | 7));
+    let token = b.window & !0xFF | 7;
+    let requests = [b.bind(), Local::invalidate(token)];
+    for (index, local) in (0..).zip(&requests) {
+        b.w.a.place_bytes(QA, &local.record(index));
+    }
+    b.w.a.ring(QA);
     while b.w.a.target.last_action().unwrap().kind != SqLocal {
         assert!(b.w.a.target.step().unwrap());
     }
-    let second = Action::new(SqLocal, QA)
-        .with_index(1)
-        .with_token(b.window & !0xFF | 7);
+    let second = Action::new(SqLocal, QA).with_index(1).with_token(token);
+    let retire = Action::new(CommitKind::Retire, QA);
     assert!(b.w.a.target.apply(&second).is_err());
+    b.w.a.target.apply(&retire).unwrap();
+    b.w.a.target.apply(&second).unwrap();
+}
+
+/// Acknowledged is not retired: an Invalidate waits for the Retire.
+#[test]
+fn an_invalidate_waits_for_the_retire() {
+    let mut b = Bench::new();
+    let fast = b.w.a.region(100, Access::FAST);
+    b.write(10);
+    b.w.a.post_local(QA, &Local::invalidate(fast.token));
+    actions(&mut b.w);
+    b.w.a.target.send_frame(&acknowledge(ACK, 0)).unwrap();
+    assert!(b.w.a.target.step().unwrap());
+    let last = b.w.a.target.last_action().unwrap().kind;
+    assert_eq!(last, CommitKind::RxResponse);
+    let local = Action::new(SqLocal, QA)
+        .with_index(1)
+        .with_token(fast.token);
+    assert!(b.w.a.target.apply(&local).is_err());
+    b.w.a
+        .target
+        .apply(&Action::new(CommitKind::Retire, QA))
+        .unwrap();
+    b.w.a.target.apply(&local).unwrap();
 }
 
 /// A fence holds for a local request as for others (WIRE-ORD-1, field bug D1).
