@@ -147,7 +147,7 @@ impl Action {
         match self.kind {
             CommitKind::Context => name(Table::from_bits(bits), self.cause),
             CommitKind::Arm => name(Arm::from_bits(bits), self.cause),
-            CommitKind::SqFail | CommitKind::Retire | CommitKind::QpEvent => {
+            CommitKind::SqFail | CommitKind::Retire | CommitKind::QpEvent | CommitKind::RxFrame => {
                 name(Status::from_bits(bits), self.cause)
             }
             CommitKind::RxDrop => name(DropCause::from_bits(bits), self.cause),

@@ -16,11 +16,11 @@ use crate::engine::Config;
 use crate::wire::{Eth, Ip, Ipv4, Ipv6, MacAddr};
 
 /// A queue index written to a doorbell register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Doorbell {
-    /// Queue pair or completion queue.
+    /// Queue pair, completion queue or shared receive queue.
     pub number: u32,
-    /// Producer or consumer index.
+    /// Producer or consumer index, or limit.
     pub index: u16,
 }
 
@@ -31,6 +31,15 @@ pub(crate) enum CqDoorbell {
     Consumed(Doorbell),
     /// DB_ARM.
     Arm(Doorbell, Arm),
+}
+
+/// What was written to a shared receive queue's doorbells; both kinds wait in one queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum SrqDoorbell {
+    /// DB_SRQ.
+    Posted(Doorbell),
+    /// DB_SRQ_LIMIT.
+    Limit(Doorbell),
 }
 
 /// Own addresses.
@@ -66,6 +75,8 @@ pub(crate) struct TimeUnits {
     pub time: u16,
     /// Clocks of 10 µs (RNR_UNIT).
     pub rnr: u16,
+    /// Clocks of 1 µs (MODERATION_UNIT).
+    pub moderation: u16,
 }
 
 /// See the module.
@@ -77,12 +88,17 @@ pub(crate) struct Host {
     /// Least clocks between two CNPs of a queue pair (CNP_INTERVAL).
     pub cnp_interval: u32,
     pub events: Events,
+    /// Producer index of a completion queue at which the last TableCqRing took effect (CQ_SWITCH).
+    pub cq_switch: u16,
     ctx_index: u32,
     ctx_data: Staged,
     pub commands: VecDeque<Command>,
     pub sq_doorbells: VecDeque<Doorbell>,
     pub rq_doorbells: VecDeque<Doorbell>,
-    pub cq_doorbells: VecDeque<CqDoorbell>,
+    cq_doorbells: VecDeque<CqDoorbell>,
+    /// Doorbells of completion queues written so far.
+    cq_rung: u64,
+    pub srq_doorbells: VecDeque<SrqDoorbell>,
     pub counters: Counters,
 }
 
@@ -94,15 +110,19 @@ impl Host {
             units: TimeUnits {
                 time: reg::TIME_UNIT_RESET,
                 rnr: reg::RNR_UNIT_RESET,
+                moderation: reg::MODERATION_UNIT_RESET,
             },
             cnp_interval: reg::CNP_INTERVAL_RESET,
             events: Events::default(),
+            cq_switch: 0,
             ctx_index: 0,
             ctx_data: [0; ENTRY_BYTES],
             commands: VecDeque::new(),
             sq_doorbells: VecDeque::new(),
             rq_doorbells: VecDeque::new(),
             cq_doorbells: VecDeque::new(),
+            cq_rung: 0,
+            srq_doorbells: VecDeque::new(),
             counters: Counters::default(),
         }
     }
@@ -122,13 +142,14 @@ impl Host {
             reg::IPV4 => self.port.ipv4 = value.to_le_bytes(),
             reg::TIME_UNIT => self.units.time = value as u16,
             reg::RNR_UNIT => self.units.rnr = value as u16,
+            reg::MODERATION_UNIT => self.units.moderation = value as u16,
             reg::CNP_INTERVAL => self.cnp_interval = value & 0xFF_FFFF,
             reg::IPV6..=reg::IPV6_LAST if offset.is_multiple_of(4) => {
                 set_word(&mut self.port.ipv6, (offset - reg::IPV6) as usize, value);
             }
             reg::CTX_INDEX => self.ctx_index = value & 0xFF_FFFF,
             reg::CTX_COMMAND => {
-                let command = Command::new(value, self.ctx_index, &self.ctx_data);
+                let command = Command::new(value, self.ctx_index, &self.ctx_data, self.cq_rung);
                 self.commands.push_back(command);
             }
             reg::CTX_DATA..=reg::CTX_DATA_LAST if offset.is_multiple_of(4) => {
@@ -136,7 +157,7 @@ impl Host {
             }
             reg::DB_SQ => self.sq_doorbells.push_back(doorbell),
             reg::DB_RQ => self.rq_doorbells.push_back(doorbell),
-            reg::DB_CQ => self.cq_doorbells.push_back(CqDoorbell::Consumed(doorbell)),
+            reg::DB_CQ => self.ring_cq(CqDoorbell::Consumed(doorbell)),
             reg::DB_ARM => {
                 let arm = match value >> 30 {
                     0 => Arm::Errors,
@@ -148,10 +169,34 @@ impl Host {
                     number: doorbell.number & 0x3FFF,
                     ..doorbell
                 };
-                self.cq_doorbells.push_back(CqDoorbell::Arm(doorbell, arm));
+                self.ring_cq(CqDoorbell::Arm(doorbell, arm));
             }
+            reg::DB_SRQ => self.srq_doorbells.push_back(SrqDoorbell::Posted(doorbell)),
+            reg::DB_SRQ_LIMIT => self.srq_doorbells.push_back(SrqDoorbell::Limit(doorbell)),
             _ => {}
         }
+    }
+
+    fn ring_cq(&mut self, doorbell: CqDoorbell) {
+        self.cq_doorbells.push_back(doorbell);
+        self.cq_rung += 1;
+    }
+
+    /// The oldest doorbell of completion queues that waits.
+    pub fn cq_doorbell(&self) -> Option<&CqDoorbell> {
+        self.cq_doorbells.front()
+    }
+
+    /// Takes the oldest doorbell of completion queues.
+    pub fn take_cq_doorbell(&mut self) -> Option<CqDoorbell> {
+        self.cq_doorbells.pop_front()
+    }
+
+    /// The oldest context command, if it need not wait for doorbells.
+    pub fn command(&self) -> Option<&Command> {
+        let taken = self.cq_rung - self.cq_doorbells.len() as u64;
+        let command = self.commands.front()?;
+        (!command.follows_doorbells() || command.doorbells <= taken).then_some(command)
     }
 
     pub fn read(&self, offset: u32, context: &Context) -> u32 {
@@ -165,7 +210,9 @@ impl Host {
                     | u32::from(c.log2_tokens) << 16
                     | u32::from(c.log2_pages) << 24
             }
-            reg::CAPS1 => u32::from(c.max_read) | u32::from(c.max_read) << 8,
+            reg::CAPS1 => {
+                u32::from(c.max_read) | u32::from(c.max_read) << 8 | u32::from(c.log2_srqs) << 16
+            }
             reg::EQ_LOG => self.events.log.into(),
             reg::EQ_BASE_LO => self.events.base as u32,
             reg::EQ_BASE_HI => (self.events.base >> 32) as u32,
@@ -176,6 +223,8 @@ impl Host {
             reg::IPV4 => u32::from_le_bytes(self.port.ipv4),
             reg::TIME_UNIT => self.units.time.into(),
             reg::RNR_UNIT => self.units.rnr.into(),
+            reg::CQ_SWITCH => self.cq_switch.into(),
+            reg::MODERATION_UNIT => self.units.moderation.into(),
             reg::CNP_INTERVAL => self.cnp_interval,
             reg::IPV6..=reg::IPV6_LAST if offset.is_multiple_of(4) => {
                 word(&self.port.ipv6, (offset - reg::IPV6) as usize)
@@ -196,6 +245,7 @@ impl Host {
             && self.sq_doorbells.is_empty()
             && self.rq_doorbells.is_empty()
             && self.cq_doorbells.is_empty()
+            && self.srq_doorbells.is_empty()
     }
 }
 
