@@ -147,7 +147,7 @@ impl Action {
         match self.kind {
             CommitKind::Context => name(Table::from_bits(bits), self.cause),
             CommitKind::Arm => name(Arm::from_bits(bits), self.cause),
-            CommitKind::SqFail | CommitKind::Retire | CommitKind::QpEvent => {
+            CommitKind::SqFail | CommitKind::Retire | CommitKind::QpEvent | CommitKind::RxFrame => {
                 name(Status::from_bits(bits), self.cause)
             }
             CommitKind::RxDrop => name(DropCause::from_bits(bits), self.cause),
@@ -237,6 +237,20 @@ impl fmt::Display for Action {
                 write!(f, "Timeout: queue pair {qpn}, psn {psn:#08x}, {what}")
             }
             CommitKind::RnrResume => write!(f, "RnrResume: queue pair {qpn}, psn {psn:#08x}"),
+            CommitKind::SqLocal => write!(
+                f,
+                "SqLocal: queue pair {qpn}, request {index}, token {token:#x}"
+            ),
+            CommitKind::SrqDoorbell => write!(
+                f,
+                "SrqDoorbell: shared receive queue {qpn}, producer index {index}"
+            ),
+            CommitKind::SrqArm => write!(f, "SrqArm: shared receive queue {qpn}, limit {index}"),
+            CommitKind::SrqEvent => write!(f, "SrqEvent: shared receive queue {qpn}"),
+            CommitKind::CqEvent => write!(f, "CqEvent: completion queue {qpn}"),
+            CommitKind::RxFrame => {
+                write!(f, "RxFrame: queue pair {qpn}, receive {index}, {cause}")
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{Action, Engine, InputError, Inputs};
 use crate::abi::{Arm, CommitKind, DropCause, QpState, RespondKind};
 use crate::complete::{Entry, Queue};
 use crate::context::Chunk;
-use crate::host::CqDoorbell;
+use crate::host::{CqDoorbell, SrqDoorbell};
 use crate::receive::{Answer, Step, Verdict, View};
 use crate::send::{Next, Retirement};
 use crate::wire::Frame;
@@ -16,8 +16,8 @@ pub(super) const NO_QP: &str = "there is no such queue pair";
 
 impl Engine {
     pub(super) fn expect_context(&self) -> Maybe<Action> {
-        let command = self.host.commands.front();
-        let command = command.ok_or("no context command waits")?;
+        let command = self.host.command();
+        let command = command.ok_or("no context command waits, or doorbells before it")?;
         Ok(Action::new(CommitKind::Context, command.index)
             .with_index(command.count.into())
             .with_cause(command.table))
@@ -37,7 +37,7 @@ impl Engine {
 
     /// DB_CQ and DB_ARM keep their order.
     pub(super) fn expect_cq_doorbell(&self) -> Maybe<Action> {
-        let doorbell = self.host.cq_doorbells.front();
+        let doorbell = self.host.cq_doorbell();
         Ok(
             match doorbell.ok_or("no completion-queue doorbell waits")? {
                 CqDoorbell::Consumed(doorbell) => {
@@ -48,7 +48,27 @@ impl Engine {
         )
     }
 
-    /// `SqEmit` or `SqFail` of a queue pair.
+    /// DB_SRQ and DB_SRQ_LIMIT keep their order.
+    pub(super) fn expect_srq_doorbell(&self) -> Maybe<Action> {
+        let doorbell = self.host.srq_doorbells.front();
+        let (kind, doorbell) =
+            match doorbell.ok_or("no doorbell of a shared receive queue waits")? {
+                SrqDoorbell::Posted(doorbell) => (CommitKind::SrqDoorbell, doorbell),
+                SrqDoorbell::Limit(doorbell) => (CommitKind::SrqArm, doorbell),
+            };
+        Ok(Action::new(kind, doorbell.number).with_index(doorbell.index))
+    }
+
+    /// `SrqEvent` of a shared receive queue.
+    pub(super) fn expect_srq_event(&self, number: u32) -> Maybe<Action> {
+        let is_due = u16::try_from(number).is_ok_and(|number| self.shared.is_due(number));
+        if !is_due {
+            return Err("no limit event of that shared receive queue is due");
+        }
+        Ok(Action::new(CommitKind::SrqEvent, number))
+    }
+
+    /// `SqEmit`, `SqFail` or `SqLocal` of a queue pair.
     pub(super) fn expect_send(
         &self,
         qpn: usize,
@@ -74,6 +94,12 @@ impl Engine {
             Next::Emit(emission) => Action::new(CommitKind::SqEmit, qpn as u32)
                 .with_index(emission.index)
                 .with_psn(emission.psn.get()),
+            Next::Local(local) => Action::new(CommitKind::SqLocal, qpn as u32)
+                .with_index(local.request.index)
+                .with_token(local.token.0),
+            Next::Frame(request) => {
+                Action::new(CommitKind::SqEmit, qpn as u32).with_index(request.index)
+            }
         };
         Ok(Ok((action, next)))
     }
@@ -81,6 +107,7 @@ impl Engine {
     /// The verdict on a frame.
     pub(super) fn expect_frame(
         &self,
+        bytes: &[u8],
         parsed: &Result<Frame<'_>, DropCause>,
         inputs: &mut dyn Inputs,
         chunks: &mut Vec<Chunk>,
@@ -90,9 +117,10 @@ impl Engine {
             context: &self.context,
             senders: &self.senders,
             receivers: &self.receivers,
+            shared: &self.shared,
             max_read: self.config.max_read,
         };
-        view.judge(parsed, inputs, chunks)
+        view.judge(bytes, parsed, inputs, chunks)
     }
 
     /// `Respond` of a queue pair: the one wanted if it is legal.

@@ -90,14 +90,17 @@ impl Engine {
             entry: written,
             event,
             barrier,
+            gathers,
         } = self.complete.complete(qpn, queue, &context);
         self.begin(barrier);
+        self.gather_barrier = gathers;
         if let Some((address, bytes)) = written {
             self.write(WriteChannel::Completion, address, &bytes, effects);
         }
         if let Some(event) = event {
             self.event(event, 0, entry.cq, effects);
         }
+        self.note_due(entry.cq, false);
         self.ready.touch(qpn, COMPLETED);
         Ok(Ok(action))
     }

@@ -120,7 +120,7 @@ pub(super) fn nt_status(status: Status, receive: bool, remote_access: NtStatus) 
         Status::LocalLength if receive => NtStatus::BUFFER_OVERFLOW,
         Status::LocalLength => NtStatus::DATA_OVERRUN,
         Status::LocalQpOperation => NtStatus::INTERNAL_ERROR,
-        Status::LocalProtection => NtStatus::ACCESS_VIOLATION,
+        Status::LocalProtection | Status::Bind => NtStatus::ACCESS_VIOLATION,
         Status::Flushed => NtStatus::CANCELLED,
         Status::RemoteAccess => remote_access,
         Status::BadResponse | Status::RemoteInvalidRequest | Status::RemoteOperation => {

@@ -189,7 +189,7 @@ impl<H: Hal> Provider<H> {
             silent: signal == Signal::Silent,
             index: object.sq.ring.producer,
             length,
-            invalidate_token: request.invalidate.to_engine(),
+            object_token: request.invalidate.to_engine(),
             remote_address: request.remote_address,
             remote_token: request.remote_token.to_engine(),
         });

@@ -248,7 +248,7 @@ impl<H: Hal> Provider<H> {
             silent: false,
             index: object.sq.ring.producer,
             length: 0,
-            invalidate_token: 0,
+            object_token: 0,
             remote_address: 0,
             remote_token: 0,
         });

@@ -23,7 +23,7 @@ pub(super) struct SqHeader {
     pub(super) silent: bool,
     pub(super) index: u16,
     pub(super) length: u32,
-    pub(super) invalidate_token: u32,
+    pub(super) object_token: u32,
     pub(super) remote_address: u64,
     pub(super) remote_token: u32,
 }
@@ -67,8 +67,8 @@ impl SqEntry {
             &header.length.to_le_bytes(),
         );
         entry.put(
-            const { byte(&SQ_WQE, "invalidate_token") },
-            &header.invalidate_token.to_le_bytes(),
+            const { byte(&SQ_WQE, "object_token") },
+            &header.object_token.to_le_bytes(),
         );
         entry.put(
             const { byte(&SQ_WQE, "remote_address") },
