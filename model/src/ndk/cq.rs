@@ -222,6 +222,8 @@ impl<H: Hal> Provider<H> {
         let number = Slots::<CqObject>::number(cq);
         let mask = (1u32 << object.log) - 1;
         let mut bytes = [0; CQE_BYTES];
+        let mut finished = Vec::new();
+        let mut invalidated = Vec::new();
         while u32::from(object.seen.wrapping_sub(object.consumer)) <= mask {
             let seen = u32::from(object.seen);
             let address = object.base + u64::from(seen & mask) * CQE_BYTES as u64;
@@ -242,9 +244,24 @@ impl<H: Hal> Provider<H> {
                     cause,
                 })
             });
+            if let Some(qp) = self.qps.handle::<Qp>(completion.qpn)
+                && let Some(object) = self.qps.get_mut(qp)
+            {
+                let done = object.sq.finished.drain(..);
+                finished.extend(done.map(|(request, success)| (qp, request, success)));
+            }
+            if completion.invalidated {
+                invalidated.push(completion.token);
+            }
             object.fresh |= !matches!(entry, Entry::Own(_));
             object.backlog.push_back(entry);
             object.seen = object.seen.wrapping_add(1);
+        }
+        for (qp, request, success) in finished {
+            self.finish_local(qp, request, success)?;
+        }
+        for token in invalidated {
+            self.window_invalidated(token)?;
         }
         self.release_own(cq)
     }

@@ -1,6 +1,7 @@
 //! Two providers on two golden engines: the five operations and their real status codes, under every scheduler.
 
 mod errors;
+mod local;
 mod queues;
 mod retries;
 mod transfers;
