@@ -192,7 +192,9 @@ impl<H: Hal> Provider<H> {
     /// What the adapter is and can do.
     #[doc(alias = "NdkQueryAdapterInfo")]
     pub fn query_adapter_info(&self) -> NdkAdapterInfo {
-        let mut adapter_flags = AdapterFlags::RDMA_READ_SINK_NOT_REQUIRED;
+        let mut adapter_flags = AdapterFlags::RDMA_READ_SINK_NOT_REQUIRED
+            | AdapterFlags::CQ_INTERRUPT_MODERATION_SUPPORTED
+            | AdapterFlags::CQ_RESIZE_SUPPORTED;
         if self.config.read_local_invalidate {
             adapter_flags |= AdapterFlags::RDMA_READ_LOCAL_INVALIDATE_SUPPORTED;
         }

@@ -9,7 +9,7 @@
 //! | --- | --- |
 //! | `adapter`, `info`, `timing` | opening, configuration, NDK_ADAPTER_INFO |
 //! | `pd`, `mr`, `tokens`, `pages`, `window` | protection domains, regions, and their entries in the engine's tables |
-//! | `cq`, `decode`, `result` | completion queues: entries to results, arming |
+//! | `cq`, `cq_control`, `decode`, `result` | completion queues: entries to results, arming, depth, moderation |
 //! | `mw`, `fast`, `local` | memory windows, fast registration, invalidation |
 //! | `qp`, `queue`, `post`, `wqe` | queue pairs: rings, checks at posting, encoding |
 //! | `events` | event queue and notifications |
@@ -49,6 +49,7 @@
 mod adapter;
 pub mod bench;
 mod cq;
+mod cq_control;
 mod decode;
 mod endpoint;
 mod error;

@@ -1,5 +1,6 @@
 //! Two providers on two golden engines: the five operations and their real status codes, under every scheduler.
 
+mod completion;
 mod errors;
 mod local;
 mod queues;
