@@ -74,7 +74,7 @@ pub trait Inputs {
     ///
     /// For [`ReadChannel::Gather`] it is called once for each gather read, in their order, with exactly
     /// the address and length that the engine's read must have; a read never crosses a 4 KiB boundary.
-    /// For the fetch channels it is called with the whole entry of a ring. [`Engine::apply`](super::Engine::apply)
+    /// For the fetch channels it is called with the whole entry of a ring (and see [`Inputs::read_list`]). [`Engine::apply`](super::Engine::apply)
     /// asks for each entry once; [`Engine::enabled`](super::Engine::enabled) may ask for entries too.
     fn read(
         &mut self,

@@ -10,6 +10,7 @@ use super::error::AdapterError;
 use super::events::EventQueue;
 use super::layout::number;
 use super::mr::MrObject;
+use super::mw::MwObject;
 use super::pages::{PageTable, RingPool};
 use super::pd::PdObject;
 use super::qp::QpObject;
@@ -105,6 +106,7 @@ pub struct Provider<H> {
     pub(super) cqs: Slots<CqObject>,
     pub(super) qps: Slots<QpObject>,
     pub(super) mrs: Slots<MrObject>,
+    pub(super) mws: Slots<MwObject>,
     pub(super) tokens: TokenTable,
     pub(super) page_table: PageTable,
     pub(super) rings: RingPool,
@@ -146,6 +148,7 @@ impl<H: Hal> Provider<H> {
             // Numbers 0 and 1 belong to management.
             qps: Slots::new(2, caps.queue_pairs),
             mrs: Slots::new(0, u32::MAX),
+            mws: Slots::new(0, u32::MAX),
             tokens: TokenTable::new(caps.tokens),
             page_table: PageTable::new(caps.pages),
             rings: RingPool::default(),
@@ -189,7 +192,9 @@ impl<H: Hal> Provider<H> {
     /// What the adapter is and can do.
     #[doc(alias = "NdkQueryAdapterInfo")]
     pub fn query_adapter_info(&self) -> NdkAdapterInfo {
-        let mut adapter_flags = AdapterFlags::RDMA_READ_SINK_NOT_REQUIRED;
+        let mut adapter_flags = AdapterFlags::RDMA_READ_SINK_NOT_REQUIRED
+            | AdapterFlags::CQ_INTERRUPT_MODERATION_SUPPORTED
+            | AdapterFlags::CQ_RESIZE_SUPPORTED;
         if self.config.read_local_invalidate {
             adapter_flags |= AdapterFlags::RDMA_READ_LOCAL_INVALIDATE_SUPPORTED;
         }
@@ -198,7 +203,7 @@ impl<H: Hal> Provider<H> {
             vendor_id: 0,
             device_id: reg::ID_VALUE,
             max_registration_size: u64::from(self.caps.pages) * super::PAGE_SIZE,
-            max_window_size: 0,
+            max_window_size: self.max_region(),
             frmr_page_count: FRMR_PAGES,
             max_initiator_request_sge: MAX_SQ_SGE,
             max_receive_request_sge: MAX_RQ_SGE,
@@ -229,6 +234,11 @@ impl<H: Hal> Provider<H> {
             }
             None => (NtStatus::BUFFER_TOO_SMALL, ADAPTER_INFO_SIZE),
         }
+    }
+
+    /// Bytes of the greatest window or fast registration.
+    fn max_region(&self) -> u64 {
+        MAX_MESSAGE.min(u64::from(self.caps.pages) * super::PAGE_SIZE)
     }
 
     pub(super) fn cq_reserve(&self) -> u32 {

@@ -1,6 +1,6 @@
 //! From completion entries to results.
 
-use crate::abi::Status;
+use crate::abi::{Fault, Status, WqeOpcode};
 
 use super::cq::Entry;
 use super::error::CompletionFault;
@@ -60,6 +60,7 @@ pub(super) fn decode(
     let status = Status::from_bits(completion.status.into());
     let wqe = completion.wqe_index;
     let mut signal = Signal::Consumer;
+    let mut opcode = WqeOpcode::None;
     let expected_opcode;
     if completion.receive {
         let posted = qp.rq.complete(wqe);
@@ -67,11 +68,13 @@ pub(super) fn decode(
         result.bytes_transferred = completion.byte_len;
         expected_opcode = RECEIVE_OPCODE;
     } else {
-        let posted = qp.sq.complete(wqe);
+        let success = status == Some(Status::Success);
+        let posted = qp.sq.complete(wqe, success);
         let posted = posted.map_err(|error| out_of_order(error.expected))?;
         result.request_context = posted.request_context;
         result.operation = OperationType::of_opcode(posted.opcode);
         signal = posted.signal;
+        opcode = posted.opcode;
         expected_opcode = posted.opcode as u8;
     }
     let status = status.ok_or(CompletionFault::UnknownStatus {
@@ -101,7 +104,10 @@ pub(super) fn decode(
         Signal::Own => qp.sq.own_signals = qp.sq.own_signals.saturating_sub(1),
         Signal::Silent | Signal::Consumer => {}
     }
-    result.status = nt_status(status, completion.receive, context.remote_access_status);
+    let fault = Fault::from_bits(completion.error_code.into());
+    result.status = fault
+        .and_then(|fault| local_status(opcode, status, fault))
+        .unwrap_or_else(|| nt_status(status, completion.receive, context.remote_access_status));
     if status != Status::Success && context.error_codes {
         result.provider_error_code = completion.error_code;
     }
@@ -111,6 +117,27 @@ pub(super) fn decode(
             RemoteToken::from_engine(completion.token).0.into();
     }
     Ok(Entry::Result(result))
+}
+
+/// Status of a request that concerns only this adapter and was refused for the object that it names, not for its
+/// form: another state than the request needs, or a token that names no such thing (reading O8); another protection
+/// domain (reading O18). A Bind refused for its tokens and bounds has the status of every local access.
+fn local_status(opcode: WqeOpcode, status: Status, fault: Fault) -> Option<NtStatus> {
+    match (opcode, status, fault) {
+        (WqeOpcode::Bind, Status::Bind, Fault::State) => Some(NtStatus::INVALID_DEVICE_REQUEST),
+        (WqeOpcode::FastRegister | WqeOpcode::Invalidate, Status::LocalQpOperation, fault) => {
+            match fault {
+                Fault::TokenIndex
+                | Fault::TokenKey
+                | Fault::Kind
+                | Fault::State
+                | Fault::QueuePair => Some(NtStatus::INVALID_DEVICE_REQUEST),
+                Fault::Domain => Some(NtStatus::ACCESS_VIOLATION),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
 }
 
 /// Status of a completion. `remote_access` is the one of a refusal by the peer (C11).

@@ -8,7 +8,7 @@ use super::decode::nt_status;
 use super::error::AdapterError;
 use super::layout::{byte, flag};
 use super::qp::QpPhase;
-use super::{Cq, NdkError, NtStatus, Pd, Qp};
+use super::{Cq, Mr, Mw, NdkError, NtStatus, Pd, Qp};
 use crate::abi::offsets as reg;
 
 /// An object that was closed.
@@ -20,6 +20,10 @@ pub enum Object {
     Cq(Cq),
     /// A queue pair.
     Qp(Qp),
+    /// A memory region.
+    Mr(Mr),
+    /// A memory window.
+    Mw(Mw),
 }
 
 /// What NDKPI tells by a callback, or (queue-pair errors) a driver would log.

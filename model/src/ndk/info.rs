@@ -63,7 +63,7 @@ pub struct NdkAdapterInfo {
     pub device_id: u32,
     /// Bytes of one memory region.
     pub max_registration_size: u64,
-    /// Bytes of one memory window; 0 as long as there are none.
+    /// Bytes of one memory window.
     pub max_window_size: u64,
     /// Pages of a fast-register region.
     pub frmr_page_count: u32,

@@ -35,7 +35,8 @@ struct Request<'a> {
     remote_token: RemoteToken,
 }
 
-const COMMON: u32 = OpFlags::SILENT_SUCCESS.0 | OpFlags::READ_FENCE.0 | OpFlags::DEFER.0;
+/// Flags of every initiator request.
+pub(super) const COMMON: u32 = OpFlags::SILENT_SUCCESS.0 | OpFlags::READ_FENCE.0 | OpFlags::DEFER.0;
 const SEND: u32 = COMMON | OpFlags::SEND_AND_SOLICIT_EVENT.0 | OpFlags::INLINE.0;
 const READ: u32 = COMMON | OpFlags::RDMA_READ_LOCAL_INVALIDATE.0;
 const WRITE: u32 = COMMON | OpFlags::INLINE.0;
@@ -167,7 +168,17 @@ impl<H: Hal> Provider<H> {
 
     fn post(&mut self, qp: Qp, request: Request<'_>) -> Result<(), NdkError> {
         let outcome = self.try_post(qp, &request);
-        let deferred = outcome.is_ok() && request.flags.contains(OpFlags::DEFER);
+        self.conclude(qp, request.flags, outcome)
+    }
+
+    /// The end of every initiator call: the hardware is told, unless the request may wait.
+    pub(super) fn conclude(
+        &mut self,
+        qp: Qp,
+        flags: OpFlags,
+        outcome: Result<(), NdkError>,
+    ) -> Result<(), NdkError> {
+        let deferred = outcome.is_ok() && flags.contains(OpFlags::DEFER);
         if !deferred {
             self.indicate(qp)?;
         }
@@ -208,6 +219,7 @@ impl<H: Hal> Provider<H> {
             request_context: request.request_context,
             opcode: request.opcode,
             signal,
+            local: None,
         });
         Ok(())
     }
@@ -260,7 +272,7 @@ impl<H: Hal> Provider<H> {
     }
 
     /// Check 6; looks for completions if the slots known to be free do not do.
-    fn slot(&mut self, qp: Qp, silent: bool) -> Result<Signal, NdkError> {
+    pub(super) fn slot(&mut self, qp: Qp, silent: bool) -> Result<Signal, NdkError> {
         let object = self.qps.get(qp).ok_or(stale(qp))?;
         let (sq, cq) = (&object.sq, object.initiator_cq);
         match sq.plan(silent) {

@@ -258,6 +258,7 @@ impl<H: Hal> Provider<H> {
             request_context: 0,
             opcode: WqeOpcode::Send,
             signal: Signal::Marker,
+            local: None,
         });
         self.indicate(qp)
     }
@@ -269,6 +270,7 @@ impl<H: Hal> Provider<H> {
         let entry = Record::new(&QP_CONTEXT).with("state", QpState::Reset);
         let number = Slots::<QpObject>::number(qp);
         window::write_entry(&mut self.hal, Table::Qp, number, &entry)?;
+        self.leave_qp(qp, &object)?;
         let (sq, rq) = (&object.sq.ring, &object.rq.ring);
         self.rings.give(sq.base, sq.bytes());
         self.rings.give(rq.base, rq.bytes());

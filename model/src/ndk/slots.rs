@@ -52,6 +52,8 @@ handles! {
     Qp, "NDK_QP", "queue pair";
     /// Memory region.
     Mr, "NDK_MR", "memory region";
+    /// Memory window.
+    Mw, "NDK_MW", "memory window";
 }
 
 struct Slot<T> {

@@ -401,3 +401,15 @@ fn what_writing_an_entry_does_to_the_count() {
     ends(&mut w, &Local::invalidate(second), Ok(()));
     ends(&mut w, &Local::invalidate(200 << 8 | 0x11), Ok(()));
 }
+
+/// A window that is free again counts nowhere: writing its entry takes nothing from the region that it was bound to.
+#[test]
+fn writing_a_free_window_takes_nothing_away() {
+    let mut w = world(Scheduler::Fair);
+    let region = w.a.fast_region(QA, 2000, EVERY_RIGHT);
+    let first = bound(&mut w, &region, 0, 100, EVERY_RIGHT);
+    bound(&mut w, &region, 0, 100, EVERY_RIGHT);
+    ends(&mut w, &Local::invalidate(first), Ok(()));
+    w.a.invalidate(first);
+    ends(&mut w, &Local::invalidate(region.token), Err(Fault::State));
+}
