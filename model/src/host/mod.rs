@@ -172,7 +172,12 @@ impl Host {
             }
             reg::CTX_INDEX => self.ctx_index = value & 0xFF_FFFF,
             reg::CTX_COMMAND => {
-                let command = Command::new(value, self.ctx_index, &self.ctx_data, self.cq_doorbells.len());
+                let command = Command::new(
+                    value,
+                    self.ctx_index,
+                    &self.ctx_data,
+                    self.cq_doorbells.len(),
+                );
                 self.commands.push_back(command);
             }
             reg::CTX_DATA..=reg::CTX_DATA_LAST if offset.is_multiple_of(4) => {
