@@ -33,6 +33,11 @@ fn limit_event() -> Event {
     event(EventKind::SrqLimit, 0, SRQ.into())
 }
 
+/// Queue pair QB has no entry of the shared queue any more.
+fn last_wqe() -> Event {
+    event(EventKind::LastWqe, Status::Flushed as u8, QB)
+}
+
 /// What node b does until nothing happens.
 fn actions(w: &mut World) -> Vec<Action> {
     let mut all = Vec::new();
@@ -199,7 +204,8 @@ fn a_refusal_takes_an_entry_if_it_completes_it() {
     let write = frame(Opcode::WriteOnly, PSN, reth(0, 0xFF00, 1), &[0]);
     assert_eq!(give(&mut w, &write).0, request(PSN, RxResult::NakAccess));
     assert_eq!(w.b.poll(RECV_CQ), []);
-    assert_eq!(w.b.events(), [qp_error(Status::RemoteInvalidRequest, QB)]);
+    let failed = qp_error(Status::RemoteInvalidRequest, QB);
+    assert_eq!(w.b.events(), [failed, last_wqe()]);
 
     // An immediate that is not implemented is refused before the queue is looked at: with an entry it takes it, without
     // one it is no RNR.
@@ -235,16 +241,27 @@ fn only_the_entry_under_way_is_flushed() {
             assert_eq!(give(&mut w, &first).0, request(PSN, RxResult::Accept));
         }
         w.b.set_state(QB, &w.a, QA, QpState::Err);
-        let flushes: Vec<_> = actions(&mut w)
-            .into_iter()
-            .filter(|action| action.kind == CommitKind::Flush)
-            .collect();
-        let flushed = w.b.poll(RECV_CQ);
+        let ends = |action: &Action| {
+            use CommitKind::{Complete, Flush, QpEvent};
+            let told = matches!(action.kind, Flush | Complete | QpEvent);
+            told.then_some((action.kind, action.cause))
+        };
+        let all = actions(&mut w);
+        let ends: Vec<_> = all.iter().filter_map(ends).collect();
+        let flushed = statuses(&w.b.poll(RECV_CQ));
+        let [entry, last] = [(CommitKind::Flush, 1), (CommitKind::Flush, 2)];
+        let told = (CommitKind::QpEvent, Status::Flushed as u8);
         if under_way {
-            assert_eq!(statuses(&flushed), [(0, Status::Flushed)]);
+            assert_eq!(flushed, [(0, Status::Flushed)]);
+            let written = ends.iter().position(|end| end.0 == CommitKind::Complete);
+            // The event comes after the entry.
+            assert_eq!(ends[written.unwrap() + 1..].last(), Some(&told));
+            assert_eq!(ends.len(), 4);
+            assert!(ends.contains(&entry) && ends.contains(&last));
         } else {
-            assert_eq!((flushed, flushes), (vec![], vec![]));
+            assert_eq!((flushed, ends), (vec![], vec![last, told]));
         }
+        assert_eq!(w.b.events(), [last_wqe()]);
         w.a.post(QA + 1, &Request::send(vec![]));
         w.run();
         let next = u16::from(under_way);
@@ -272,7 +289,8 @@ fn a_message_refused_in_its_middle() {
     );
     assert_eq!(statuses(&w.b.poll(RECV_CQ)), [(0, Status::LocalLength)]);
     // One is left: not below the limit.
-    assert_eq!(w.b.events(), [qp_error(Status::LocalLength, QB)]);
+    let failed = qp_error(Status::LocalLength, QB);
+    assert_eq!(w.b.events(), [failed, last_wqe()]);
 }
 
 /// The limit: an event once fewer are left, once, then disarmed.

@@ -53,7 +53,8 @@ package nd_abi_pkg;
     EventCompletion = 8'd1,  // an armed completion queue got a matching entry
     EventCqError = 8'd2,  // completion queue overrun
     EventQpError = 8'd3,  // queue pair went to error through its peer or a request; code is its `status`
-    EventSrqLimit = 8'd4  // shared receive queue has fewer entries than its limit
+    EventSrqLimit = 8'd4,  // shared receive queue has fewer entries than its limit
+    EventLastWqe = 8'd5  // queue pair in error will complete no further receive of its shared receive queue
   } event_kind_e;
 
   // Queue-pair state.
@@ -150,9 +151,9 @@ package nd_abi_pkg;
     CommitRxResponse = 8'd10,  // response taken: qpn, psn, cause = `rx_result`
     CommitRespond = 8'd11,  // response packet leaves or is discarded: qpn, psn, cause = `respond`
     CommitRetire = 8'd12,  // request leaves the send queue: qpn, index = WQE, cause = `status`
-    CommitFlush = 8'd13,  // request flushed: qpn, index = WQE, cause = 0 send queue, 1 receive queue
+    CommitFlush = 8'd13,  // request flushed: qpn, index = WQE, cause = 0 send queue, 1 receive queue, 2 no receive of its shared receive queue is left
     CommitComplete = 8'd14,  // entry written: qpn = CQ, index = its producer index, token = queue pair | receive << 24, cause = 1 if lost to an overrun
-    CommitQpEvent = 8'd15,  // queue-pair error event written: qpn, cause = `status`
+    CommitQpEvent = 8'd15,  // queue-pair event written: qpn, cause = `status`
     CommitTimeout = 8'd16,  // acknowledgement timer: qpn, psn = oldest not acknowledged, cause = 0 sends again, 1 fails
     CommitRnrResume = 8'd17,  // end of an RNR wait: qpn, psn = oldest not acknowledged
     CommitSqLocal = 8'd18,  // local request executed: qpn, index = WQE, token = its object_token

@@ -79,6 +79,7 @@ shared! {
         CqError = 2, "completion queue overrun";
         QpError = 3, "queue pair went to error through its peer or a request; code is its `status`";
         SrqLimit = 4, "shared receive queue has fewer entries than its limit";
+        LastWqe = 5, "queue pair in error will complete no further receive of its shared receive queue";
     }
 
     /// Queue-pair state.
@@ -175,9 +176,9 @@ shared! {
         RxResponse = 10, "response taken: qpn, psn, cause = `rx_result`";
         Respond = 11, "response packet leaves or is discarded: qpn, psn, cause = `respond`";
         Retire = 12, "request leaves the send queue: qpn, index = WQE, cause = `status`";
-        Flush = 13, "request flushed: qpn, index = WQE, cause = 0 send queue, 1 receive queue";
+        Flush = 13, "request flushed: qpn, index = WQE, cause = 0 send queue, 1 receive queue, 2 no receive of its shared receive queue is left";
         Complete = 14, "entry written: qpn = CQ, index = its producer index, token = queue pair | receive << 24, cause = 1 if lost to an overrun";
-        QpEvent = 15, "queue-pair error event written: qpn, cause = `status`";
+        QpEvent = 15, "queue-pair event written: qpn, cause = `status`";
         Timeout = 16, "acknowledgement timer: qpn, psn = oldest not acknowledged, cause = 0 sends again, 1 fails";
         RnrResume = 17, "end of an RNR wait: qpn, psn = oldest not acknowledged";
         SqLocal = 18, "local request executed: qpn, index = WQE, token = its object_token";

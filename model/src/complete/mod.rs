@@ -165,11 +165,17 @@ impl Complete {
         }
     }
 
-    /// A queue pair went to error.
+    /// A queue pair went to error, or, with [`Status::Flushed`], has no receive of its shared queue any more.
     pub fn push_event(&mut self, qpn: usize, status: Status) {
         if let Some(events) = self.events.get_mut(qpn) {
             events.push_back(status);
         }
+    }
+
+    /// Whether a completion of a queue of a queue pair waits.
+    pub fn waits(&self, qpn: usize, queue: Queue) -> bool {
+        let waiting = self.waiting.get(qpn);
+        waiting.is_some_and(|waiting| !waiting.queues[queue as usize].is_empty())
     }
 
     /// Status of the oldest event of a queue pair that waits.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
+use super::expect::LET_GO;
 use crate::abi::{
     Arm, COMMIT, CommitKind, DropCause, Fault, Record, RespondKind, RxResult, Status, Table,
 };
@@ -213,6 +214,12 @@ impl fmt::Display for Action {
             }
             CommitKind::Retire => {
                 write!(f, "Retire: queue pair {qpn}, request {index}, {cause}")
+            }
+            CommitKind::Flush if self.cause == LET_GO => {
+                write!(
+                    f,
+                    "Flush: queue pair {qpn} has no receive of its shared queue"
+                )
             }
             CommitKind::Flush => {
                 let queue = if self.cause == 0 { "send" } else { "receive" };

@@ -1,6 +1,6 @@
 //! Execution: an action is compared with its expectation, then committed.
 
-use super::expect::Maybe;
+use super::expect::{LET_GO, Maybe};
 use super::ready::{Work, Works};
 use super::{Action, Effect, Engine, Illegal, Inputs, Room};
 use crate::abi::{CommitKind, QpState};
@@ -48,7 +48,7 @@ impl Engine {
             CommitKind::Retire => (Room::Send, self.do_retire(wanted, qpn)),
             CommitKind::Flush => match action.cause {
                 0 => (Room::Send, self.do_flush(wanted, qpn, Queue::Send)),
-                1 => (Room::Receive, self.do_flush(wanted, qpn, Queue::Receive)),
+                1 | LET_GO => (Room::Receive, self.do_flush(wanted, qpn, Queue::Receive)),
                 _ => (Room::Send, Ok(Err("its cause names no queue"))),
             },
             CommitKind::Complete => {

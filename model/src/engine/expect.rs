@@ -1,7 +1,7 @@
 //! Expectations: for each kind of action, what the model allows now. They change nothing.
 
 use super::{Action, Engine, InputError, Inputs};
-use crate::abi::{Arm, CommitKind, DropCause, QpState, RespondKind};
+use crate::abi::{Arm, CommitKind, DropCause, QpState, RespondKind, Status};
 use crate::complete::{Entry, Queue};
 use crate::context::Chunk;
 use crate::host::{CqDoorbell, SrqDoorbell};
@@ -11,6 +11,9 @@ use crate::wire::Frame;
 
 /// An expectation that may be lacking, with the reason.
 pub(super) type Maybe<T> = Result<T, &'static str>;
+
+/// Cause of a `Flush` that takes nothing: no receive of the shared queue is left.
+pub(super) const LET_GO: u8 = 2;
 
 pub(super) const NO_QP: &str = "there is no such queue pair";
 
@@ -157,7 +160,14 @@ impl Engine {
             Queue::Send => self.senders.get(qpn).ok_or(NO_QP)?.flushable(),
             Queue::Receive => self.receivers.get(qpn).ok_or(NO_QP)?.flushable(),
         };
-        let index = index.ok_or("the queue is empty")?;
+        let lets_go = || queue == Queue::Receive && qp.srq && self.receivers[qpn].lets_go();
+        let index = match index {
+            Some(index) => index,
+            None if lets_go() => {
+                return Ok(Action::new(CommitKind::Flush, qpn as u32).with_cause(LET_GO));
+            }
+            None => return Err("the queue is empty"),
+        };
         Ok(Action::new(CommitKind::Flush, qpn as u32)
             .with_index(index)
             .with_cause(queue as u8))
@@ -177,6 +187,9 @@ impl Engine {
     pub(super) fn expect_event(&self, qpn: usize) -> Maybe<Action> {
         let status = self.complete.event(qpn);
         let status = status.ok_or("no event of the queue pair waits")?;
+        if status == Status::Flushed && self.complete.waits(qpn, Queue::Receive) {
+            return Err("completions of its receives come before it");
+        }
         Ok(Action::new(CommitKind::QpEvent, qpn as u32).with_cause(status as u8))
     }
 }

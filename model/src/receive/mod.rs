@@ -88,6 +88,8 @@ pub(crate) struct Receiver {
     last_words: bool,
     /// Payload writes so far, those of the last accepted packet included.
     placed: u64,
+    /// In `QpErr` it was said that no receive of the shared queue is held any more.
+    let_go: bool,
 }
 
 impl Receiver {
@@ -111,6 +113,16 @@ impl Receiver {
     pub fn flushable(&self) -> Option<u16> {
         let own = (self.consumer != self.producer).then_some(self.consumer);
         self.held.or(own)
+    }
+
+    /// Whether it is still to be said that the queue pair has no receive of its shared queue.
+    pub fn lets_go(&self) -> bool {
+        self.held.is_none() && !self.let_go
+    }
+
+    /// It is said now.
+    pub fn let_go(&mut self) {
+        self.let_go = true;
     }
 
     /// The receive of a shared queue belongs to the queue pair from now on.
