@@ -15,6 +15,7 @@ use super::pages::{PageTable, RingPool};
 use super::pd::PdObject;
 use super::qp::QpObject;
 use super::slots::{Handle, Slots};
+use super::srq::SrqObject;
 use super::tokens::TokenTable;
 use super::{
     ADAPTER_INFO_SIZE, AdapterFlags, EndpointMapping, EngineCaps, NdkAdapterInfo, NdkError,
@@ -72,6 +73,8 @@ pub struct AdapterConfig {
     /// as deep as asked (rounded up to a power of two), for overruns on purpose; silent requests
     /// must then leave room in the queue.
     pub cq_reserve: Option<u32>,
+    /// Receives that a shared receive queue can hold, at most 2^14: each has a ring of that size, 64 bytes a receive.
+    pub max_srq_depth: u32,
 }
 
 impl Default for AdapterConfig {
@@ -87,6 +90,7 @@ impl Default for AdapterConfig {
             endpoint_mapping: EndpointMapping::None,
             timing: Timing::default(),
             cq_reserve: None,
+            max_srq_depth: 1024,
         }
     }
 }
@@ -107,6 +111,7 @@ pub struct Provider<H> {
     pub(super) qps: Slots<QpObject>,
     pub(super) mrs: Slots<MrObject>,
     pub(super) mws: Slots<MwObject>,
+    pub(super) srqs: Slots<SrqObject>,
     pub(super) tokens: TokenTable,
     pub(super) page_table: PageTable,
     pub(super) rings: RingPool,
@@ -137,7 +142,9 @@ impl<H: Hal> Provider<H> {
         let caps = EngineCaps::from_registers(caps0, caps1);
         set_addresses(&mut hal, &config)?;
         config.timing.apply(&mut hal)?;
-        let events = EventQueue::open(&mut hal, caps.queue_pairs + caps.completion_queues)?;
+        // Of each queue pair one when it fails and one when it has let its shared receives go.
+        let events = 2 * caps.queue_pairs + caps.completion_queues + caps.shared_receive_queues;
+        let events = EventQueue::open(&mut hal, events)?;
         Ok(Self {
             hal,
             config,
@@ -149,6 +156,7 @@ impl<H: Hal> Provider<H> {
             qps: Slots::new(2, caps.queue_pairs),
             mrs: Slots::new(0, u32::MAX),
             mws: Slots::new(0, u32::MAX),
+            srqs: Slots::new(0, caps.shared_receive_queues),
             tokens: TokenTable::new(caps.tokens),
             page_table: PageTable::new(caps.pages),
             rings: RingPool::default(),
@@ -214,7 +222,7 @@ impl<H: Hal> Provider<H> {
             max_outbound_read_limit: self.caps.max_ord.into(),
             max_receive_queue_depth: MAX_DEPTH,
             max_initiator_queue_depth: MAX_DEPTH,
-            max_srq_depth: 0,
+            max_srq_depth: self.max_srq_depth(),
             max_cq_depth: self.max_cq_depth(),
             large_request_threshold: super::PAGE_SIZE as u32,
             max_caller_data: MAX_CALLER_DATA,

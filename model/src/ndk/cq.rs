@@ -262,7 +262,8 @@ impl<H: Hal> Provider<H> {
                 remote_access_status: self.config.remote_access_status,
                 error_codes: self.version >= super::NdkVersion::V2_1,
             };
-            let entry = decode(&mut self.qps, &context, &completion).unwrap_or_else(|cause| {
+            let entry = decode(&mut self.qps, &mut self.srqs, &context, &completion);
+            let entry = entry.unwrap_or_else(|cause| {
                 Entry::Bad(AdapterError::Completion {
                     cq: number,
                     index: object.seen,

@@ -5,8 +5,9 @@ use crate::abi::{Fault, Status, WqeOpcode};
 use super::cq::Entry;
 use super::error::CompletionFault;
 use super::qp::{QpObject, QpPhase};
-use super::queue::Signal;
+use super::queue::{OutOfOrder, Signal};
 use super::slots::Slots;
+use super::srq::SrqObject;
 use super::wqe::{Completion, RECEIVE_OPCODE};
 use super::{Cq, NdkResultEx, NtStatus, OperationType, RemoteToken};
 
@@ -23,6 +24,7 @@ pub(super) struct Context {
 /// Finds the request of an entry and takes it out of its queue.
 pub(super) fn decode(
     qps: &mut Slots<QpObject>,
+    srqs: &mut Slots<SrqObject>,
     context: &Context,
     completion: &Completion,
 ) -> Result<Entry, CompletionFault> {
@@ -43,12 +45,12 @@ pub(super) fn decode(
     if cq != context.cq {
         return Err(CompletionFault::WrongCq { qpn, queue });
     }
-    let ring = if completion.receive {
-        &qp.rq.ring
-    } else {
-        &qp.sq.ring
+    let mut shared = qp.receives.shared().and_then(|srq| srqs.get_mut(srq));
+    let (oldest, producer) = match (&shared, qp.receives.own()) {
+        (Some(srq), _) if completion.receive => srq.span(),
+        (_, Some(rq)) if completion.receive => (rq.ring.oldest, rq.ring.producer),
+        _ => (qp.sq.ring.oldest, qp.sq.ring.producer),
     };
-    let (oldest, producer) = (ring.oldest, ring.producer);
     let out_of_order = |expected| CompletionFault::OutOfOrder {
         qpn,
         queue,
@@ -63,7 +65,12 @@ pub(super) fn decode(
     let mut opcode = WqeOpcode::None;
     let expected_opcode;
     if completion.receive {
-        let posted = qp.rq.complete(wqe);
+        let posted = match (shared.as_mut(), qp.receives.own_mut()) {
+            (Some(srq), _) => srq.complete(wqe),
+            (None, Some(rq)) => rq.complete(wqe),
+            // The queue lives as long as its queue pairs.
+            (None, None) => Err(OutOfOrder { expected: wqe }),
+        };
         result.request_context = posted.map_err(|error| out_of_order(error.expected))?;
         result.bytes_transferred = completion.byte_len;
         expected_opcode = RECEIVE_OPCODE;

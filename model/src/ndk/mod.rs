@@ -12,6 +12,7 @@
 //! | `cq`, `cq_control`, `decode`, `result` | completion queues: entries to results, arming, depth, moderation |
 //! | `mw`, `fast`, `local` | memory windows, fast registration, invalidation |
 //! | `qp`, `queue`, `post`, `wqe` | queue pairs: rings, checks at posting, encoding |
+//! | `srq` | shared receive queues |
 //! | `events` | event queue and notifications |
 //! | `oid`, `endpoint` | OID queries |
 //! | [`bench`](mod@bench) | what a bench does besides NDKPI |
@@ -70,6 +71,7 @@ mod queue;
 mod result;
 mod sge;
 mod slots;
+mod srq;
 mod status;
 mod timing;
 mod tokens;
@@ -88,6 +90,7 @@ pub use oid::{Oid, OidOutcome, OidRequestType};
 pub use qp::{QpParameters, QpPhase};
 pub use result::{NdkResult, NdkResultEx, OperationType};
 pub use sge::{LocalToken, Mdl, PAGE_SIZE, RemoteToken, Sge};
-pub use slots::{Cq, Mr, Mw, Pd, Qp};
+pub use slots::{Cq, Mr, Mw, Pd, Qp, Srq};
+pub use srq::SrqParameters;
 pub use status::NtStatus;
 pub use timing::Timing;

@@ -139,30 +139,27 @@ impl<H: Hal> Provider<H> {
         )
     }
 
-    /// Posts a receive, in any phase of the queue pair (NDK-RECV-3).
+    /// Posts a receive, in any phase of the queue pair (NDK-RECV-3). `STATUS_INVALID_DEVICE_REQUEST`: its receives come
+    /// from a shared queue.
     #[doc(alias = "NdkReceive")]
     pub fn receive(&mut self, qp: Qp, request_context: u64, sgl: &[Sge]) -> Result<(), NdkError> {
         let object = self.qps.get(qp).ok_or(stale(qp))?;
-        if sgl.len() > object.max_receive_sge as usize {
-            return Err(NtStatus::DATA_OVERRUN.into());
-        }
-        if total(sgl) > MAX_MESSAGE {
-            return Err(NtStatus::BUFFER_OVERFLOW.into());
-        }
-        if !object.rq.has_room() {
+        let queue = object.receives.own();
+        let queue = queue.ok_or(NtStatus::INVALID_DEVICE_REQUEST)?;
+        check_receive(sgl, object.max_receive_sge)?;
+        if !queue.has_room() {
             let cq = object.receive_cq;
             self.absorb(cq)?;
         }
         let object = self.qps.get_mut(qp).ok_or(stale(qp))?;
-        if !object.rq.has_room() {
-            return Err(NtStatus::NO_MORE_ENTRIES.into());
-        }
+        let queue = object.receives.own_mut();
+        let queue = queue.filter(|queue| queue.has_room());
+        let queue = queue.ok_or(NtStatus::NO_MORE_ENTRIES)?;
         self.hal
-            .write_memory(object.rq.ring.next_address(), &rq_entry(sgl))?;
-        object.rq.push(request_context);
-        let producer = object.rq.ring.producer;
-        self.hal
-            .write_register(reg::DB_RQ, doorbell(qp, producer))?;
+            .write_memory(queue.ring.next_address(), &rq_entry(sgl))?;
+        queue.push(request_context);
+        let value = doorbell(qp, queue.ring.producer);
+        self.hal.write_register(reg::DB_RQ, value)?;
         Ok(())
     }
 
@@ -287,6 +284,17 @@ impl<H: Hal> Provider<H> {
             }
         }
     }
+}
+
+/// Elements and length of a receive.
+pub(super) fn check_receive(sgl: &[Sge], max_sge: u32) -> Result<(), NdkError> {
+    if sgl.len() > max_sge as usize {
+        return Err(NtStatus::DATA_OVERRUN.into());
+    }
+    if total(sgl) > MAX_MESSAGE {
+        return Err(NtStatus::BUFFER_OVERFLOW.into());
+    }
+    Ok(())
 }
 
 fn total(sgl: &[Sge]) -> u64 {

@@ -9,6 +9,7 @@
 
 use crate::abi::WqeOpcode;
 
+use super::Srq;
 use super::local::LocalRequest;
 use super::wqe::ENTRY;
 
@@ -210,6 +211,53 @@ impl SendQueue {
             .get(self.ring.place(index))
             .copied()
             .unwrap_or(NOTHING)
+    }
+}
+
+/// Where a queue pair takes its receives from.
+pub(super) enum Receives {
+    /// A queue of its own.
+    Own(ReceiveQueue),
+    /// A shared queue, until the engine has said that it takes nothing from it any more (NDK-QPC-4).
+    Shared {
+        /// The queue.
+        srq: Srq,
+        /// It was said.
+        let_go: bool,
+    },
+}
+
+impl Receives {
+    /// The queue of its own.
+    pub(super) fn own(&self) -> Option<&ReceiveQueue> {
+        match self {
+            Self::Own(queue) => Some(queue),
+            Self::Shared { .. } => None,
+        }
+    }
+
+    /// The queue of its own.
+    pub(super) fn own_mut(&mut self) -> Option<&mut ReceiveQueue> {
+        match self {
+            Self::Own(queue) => Some(queue),
+            Self::Shared { .. } => None,
+        }
+    }
+
+    /// The shared queue.
+    pub(super) fn shared(&self) -> Option<Srq> {
+        match self {
+            Self::Own(_) => None,
+            Self::Shared { srq, .. } => Some(*srq),
+        }
+    }
+
+    /// Whether no receive can complete any more.
+    pub(super) fn is_done(&self) -> bool {
+        match self {
+            Self::Own(queue) => queue.ring.outstanding() == 0,
+            Self::Shared { let_go, .. } => *let_go,
+        }
     }
 }
 

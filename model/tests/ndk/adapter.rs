@@ -54,7 +54,7 @@ fn open_sets_addresses_units_of_time_and_event_queue() {
         [0x040, 0x044, 0x048, 0x04C].map(|offset| registers[&offset]),
         [0x0000_80FE, 0, 0, 0x0100_0000]
     );
-    assert_eq!(registers[&0x014], 7, "64 + 32 events at least");
+    assert_eq!(registers[&0x014], 8, "2 × 64 + 32 + 1 events at least");
     let units = [0x034, 0x038, 0x03C].map(|offset| registers[&offset]);
     assert_eq!(units, [1, 1000, 0xFF_FFFF]);
     let nic = open(AdapterConfig::default()).unwrap();

@@ -5,6 +5,7 @@ mod errors;
 mod local;
 mod queues;
 mod retries;
+mod shared;
 mod transfers;
 mod world;
 
