@@ -59,6 +59,7 @@ fn objects(vector: &Vector, text: &mut String) -> std::fmt::Result {
         let kind = match region.kind {
             RegionKind::Registered => "registers",
             RegionKind::Fast => "is a valid fast registration of",
+            RegionKind::FastRegister => "is for fast registrations of",
             RegionKind::Privileged => "is, for the privileged token,",
         };
         writeln!(
@@ -66,6 +67,12 @@ fn objects(vector: &Vector, text: &mut String) -> std::fmt::Result {
             "Region {name} {kind} memory {}.",
             region.memory.value()
         )?;
+    }
+    for (name, window) in &head.window {
+        writeln!(text, "Window {name} on node {}.", window.node.value())?;
+    }
+    for (name, srq) in &head.srq {
+        writeln!(text, "Shared receive queue {name} on node {}.", srq.node.value())?;
     }
     for (name, connection) in &head.connection {
         let mtu = connection.mtu.as_ref().map_or(1024, |mtu| *mtu.value());
