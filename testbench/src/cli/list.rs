@@ -7,7 +7,7 @@ use miette::Result;
 use tandem_testbench::plan;
 use tandem_testbench::vector;
 
-use super::{paths_or_default, report};
+use super::{matrix, paths_or_default, report};
 
 /// Arguments of `list`.
 #[derive(clap::Args)]
@@ -19,11 +19,22 @@ pub struct Arguments {
     /// Show the faults that other engines had, with the vectors that show them, or why none does
     #[arg(long)]
     field_bugs: bool,
+
+    /// Show operation × flag × outcome of requests, with the vectors that show each cell
+    #[arg(long, conflicts_with = "field_bugs")]
+    matrix: bool,
+
+    /// Show the cells first that no vector shows
+    #[arg(long, requires = "matrix")]
+    holes: bool,
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<bool> {
     let files = vector::find(&paths_or_default(&arguments.paths)).map_err(report::vector)?;
+    if arguments.matrix {
+        return matrix::run(&files, arguments.holes);
+    }
     let mut covered: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let (mut count, mut runs) = (0, 0);
     for path in &files {

@@ -7,6 +7,7 @@ mod failed;
 mod fuzz;
 mod junit;
 mod list;
+mod matrix;
 mod plan;
 mod random;
 mod report;

@@ -4,6 +4,7 @@ mod claims;
 mod coverage;
 mod error;
 mod field_bugs;
+mod matrix;
 mod open;
 mod tables;
 
@@ -14,6 +15,7 @@ pub use coverage::{Cover, Coverage, Kind, State};
 pub use error::PlanError;
 use error::Source;
 pub use field_bugs::{FieldBug, field_bugs};
+pub use matrix::{Cell, Matrix, Operation, Outcome, Place};
 pub use open::Open;
 pub use tables::{Duty, Requirement, Tables};
 

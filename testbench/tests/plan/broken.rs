@@ -73,6 +73,58 @@ fn every_broken_plan_gets_its_message() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+const MATRIX: &str = "testbench/plan/matrix.toml";
+
+/// The same of the matrix.
+const MATRICES: [(&str, &str, &str, &str); 8] = [
+    ("matrix_flag", MATRIX, "INLINE", "IN_LINE"),
+    (
+        "matrix_status",
+        MATRIX,
+        "STATUS_CANCELLED",
+        "STATUS_CANCELED",
+    ),
+    ("matrix_operation", MATRIX, "\"Receive\"", "\"Recieve\""),
+    ("matrix_twice", MATRIX, "\"Receive\"", "\"Send\""),
+    (
+        "matrix_never_of_nothing",
+        MATRIX,
+        "flags = [\"INLINE\"]",
+        "flags = [\"DEFER\"]",
+    ),
+    (
+        "matrix_never_without_reason",
+        MATRIX,
+        "why = \"inline requests have any number of elements\"",
+        "",
+    ),
+    (
+        "matrix_unforeseen",
+        MATRIX,
+        "flags = [\"SILENT_SUCCESS\", \"INLINE\"]",
+        "flags = [\"INLINE\"]",
+    ),
+    (
+        "matrix_vector",
+        "testbench/vectors/send.toml",
+        "send = \"qa\"",
+        "sned = \"qa\"",
+    ),
+];
+
+#[test]
+fn every_broken_matrix_gets_its_message() {
+    let mut wrong = Vec::new();
+    for (name, file, from, to) in MATRICES {
+        let root = put(name, Some((file, from, to)));
+        let output = tandem(&root, &["list", "--matrix"]);
+        assert!(!output.status.success(), "{name} was taken");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        wrong.extend(compare(&format!("broken/{name}.txt"), &said).err());
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn requirements_and_folders_that_are_not_there() {
     let root = put("asked", None);

@@ -2,12 +2,14 @@
 
 use super::repository::{compare, put, tandem, text};
 
-const COMMANDS: [(&str, &[&str]); 5] = [
+const COMMANDS: [(&str, &[&str]); 7] = [
     ("summary", &["plan"]),
     ("all", &["plan", "--all"]),
     ("open", &["plan", "--open"]),
     ("json", &["plan", "--json", "NDK-READ-2", "WIRE-PSN"]),
     ("one", &["plan", "NDK-READ-2", "NDK-LAM"]),
+    ("matrix", &["list", "--matrix"]),
+    ("holes", &["list", "--matrix", "--holes"]),
 ];
 
 #[test]

@@ -6,7 +6,8 @@ mod repository;
 
 use std::path::Path;
 
-use tandem_testbench::plan::{Duty, Plan, Requirement};
+use tandem_testbench::plan::{Duty, Matrix, Plan, Requirement};
+use tandem_testbench::vector;
 
 /// How many requirements each set has.
 const COUNTS: [(&str, u16); 76] = [
@@ -145,4 +146,16 @@ fn every_provider_duty_is_covered_or_known_to_be_open() {
     let forgotten = plan.open.forgotten(&plan.tables, &plan.coverage);
     let ids: Vec<&str> = forgotten.iter().map(|duty| duty.id.as_str()).collect();
     assert!(ids.is_empty(), "covered by nothing: {ids:?}");
+}
+
+#[test]
+fn vectors_show_only_what_the_matrix_has() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files = vector::find(&[here.join("vectors")]).unwrap();
+    let files: Vec<_> = files
+        .iter()
+        .map(|path| vector::load(path).unwrap())
+        .collect();
+    let matrix = Matrix::read(&here.join("plan/matrix.toml"), &files).unwrap();
+    assert!(matrix.unforeseen.is_empty(), "{:?}", matrix.unforeseen);
 }
