@@ -57,6 +57,7 @@ fn small_worlds_hold() {
 }
 
 /// Two queue pairs, receives that come late, both directions at once.
+// Covers: WIRE-ORD-5
 #[test]
 fn worlds_of_more_than_a_hundred_thousand_states_hold() {
     for name in ["lanes", "receives", "crossing"] {
