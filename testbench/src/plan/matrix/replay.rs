@@ -40,6 +40,9 @@ impl Request {
                 matches!(self.operation, O::Receive | O::SrqReceive)
             }
             ResultType::Send => matches!(self.operation, O::Send | O::SendAndInvalidate),
+            ResultType::Bind => self.operation == O::Bind,
+            ResultType::FastRegister => self.operation == O::FastRegister,
+            ResultType::Invalidate => self.operation == O::Invalidate,
             ResultType::Read => self.operation == O::Read,
             ResultType::Write => self.operation == O::Write,
         };
@@ -106,24 +109,29 @@ struct Post<'a> {
 /// The post that a step is, if it is one.
 fn post(step: &Step) -> Option<Post<'_>> {
     macro_rules! post {
-        ($operation:ident, $step:ident, $qp:expr, $flags:expr) => {
+        ($operation:ident, $step:ident, $qp:expr, $flags:expr, $times:expr) => {
             Some(Post {
                 operation: Operation::$operation,
                 qp: $qp.value(),
                 flags: $flags,
                 context: $step.context.0,
-                times: $step.times.unwrap_or(1),
+                times: $times.unwrap_or(1),
                 returns: $step.returns,
                 ends: &$step.ends,
             })
         };
     }
     match step {
-        Step::Send(s) => post!(Send, s, s.send, s.flags.0),
-        Step::SendAndInvalidate(s) => post!(SendAndInvalidate, s, s.send_and_invalidate, s.flags.0),
-        Step::Receive(s) => post!(Receive, s, s.receive, OpFlags::NONE),
-        Step::Read(s) => post!(Read, s, s.read, s.flags.0),
-        Step::Write(s) => post!(Write, s, s.write, s.flags.0),
+        Step::Send(s) => post!(Send, s, s.send, s.flags.0, s.times),
+        Step::SendAndInvalidate(s) => {
+            post!(SendAndInvalidate, s, s.send_and_invalidate, s.flags.0, s.times)
+        }
+        Step::Receive(s) => post!(Receive, s, s.receive, OpFlags::NONE, s.times),
+        Step::Read(s) => post!(Read, s, s.read, s.flags.0, s.times),
+        Step::Write(s) => post!(Write, s, s.write, s.flags.0, s.times),
+        Step::Bind(s) => post!(Bind, s, s.bind, s.flags.0, None),
+        Step::FastRegister(s) => post!(FastRegister, s, s.fast_register, s.flags.0, None),
+        Step::Invalidate(s) => post!(Invalidate, s, s.invalidate, s.flags.0, None),
         _ => None,
     }
 }
