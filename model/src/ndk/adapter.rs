@@ -4,13 +4,17 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::hal::Hal;
 
+use super::counters::{NdkCounters, Traffic};
 use super::cq::CqObject;
 use super::endpoint::Endpoint;
 use super::error::AdapterError;
 use super::events::EventQueue;
+use super::instance::InstanceObject;
+use super::lam::Mappings;
 use super::layout::number;
 use super::mr::MrObject;
 use super::mw::MwObject;
+use super::object::Owner;
 use super::pages::{PageTable, RingPool};
 use super::pd::PdObject;
 use super::qp::QpObject;
@@ -54,7 +58,7 @@ pub struct AdapterConfig {
     pub ipv4: Option<Ipv4Addr>,
     /// Own IPv6 address.
     pub ipv6: Option<Ipv6Addr>,
-    /// NDKPI version asked for (NDK-OPEN-1).
+    /// NDKPI version asked for by [`Provider::open`] (NDK-OPEN-1).
     pub version: NdkVersion,
     /// Whether a read can invalidate the token of its first element; if not, the flag is ignored
     /// (NDK-READ-18).
@@ -104,7 +108,9 @@ impl Default for AdapterConfig {
 pub struct Provider<H> {
     pub(super) hal: H,
     pub(super) config: AdapterConfig,
-    pub(super) version: NdkVersion,
+    /// For whom the provider acts.
+    pub(super) owner: Owner,
+    pub(super) instances: Slots<InstanceObject>,
     pub(super) caps: EngineCaps,
     pub(super) pds: Slots<PdObject>,
     pub(super) cqs: Slots<CqObject>,
@@ -119,16 +125,27 @@ pub struct Provider<H> {
     pub(super) notifications: Vec<Notification>,
     pub(super) closing: Vec<super::Qp>,
     pub(super) endpoints: Vec<Endpoint>,
+    pub(super) mappings: Mappings,
+    pub(super) counters: NdkCounters,
+    pub(super) traffic: Traffic,
 }
 
 impl<H: Hal> Provider<H> {
-    /// Opens the adapter: checks what it is, and sets its addresses, units of time and the event queue.
-    #[doc(alias = "OpenNDKAdapterHandler")]
-    pub fn open(mut hal: H, config: AdapterConfig) -> Result<Self, NdkError> {
-        let version = config
-            .version
-            .negotiate()
-            .ok_or(NtStatus::NDIS_BAD_VERSION)?;
+    /// Starts the adapter and opens one instance on it: all that a consumer needs who is alone. See
+    /// [`Miniport`](super::Miniport) for several.
+    pub fn open(hal: H, config: AdapterConfig) -> Result<Self, NdkError> {
+        let version = config.version;
+        if version.negotiate().is_none() {
+            return Err(NtStatus::NDIS_BAD_VERSION.into());
+        }
+        let mut provider = Self::start(hal, config)?;
+        provider.open_instance(version)?;
+        Ok(provider)
+    }
+
+    /// Starts the adapter, without an instance: checks what it is, and sets its addresses, units of time and the
+    /// event queue.
+    pub(super) fn start(mut hal: H, config: AdapterConfig) -> Result<Self, NdkError> {
         let id = hal.read_register(reg::ID)?;
         if id != reg::ID_VALUE {
             return Err(AdapterError::NotTandem { id }.into());
@@ -148,7 +165,11 @@ impl<H: Hal> Provider<H> {
         Ok(Self {
             hal,
             config,
-            version,
+            owner: Owner {
+                instance: u32::MAX,
+                version: NdkVersion::V2_1,
+            },
+            instances: Slots::new(0, u16::MAX.into()),
             caps,
             pds: Slots::new(1, 1 << 16),
             cqs: Slots::new(0, caps.completion_queues),
@@ -164,6 +185,9 @@ impl<H: Hal> Provider<H> {
             notifications: Vec::new(),
             closing: Vec::new(),
             endpoints: Vec::new(),
+            mappings: Mappings::default(),
+            counters: NdkCounters::default(),
+            traffic: Traffic::default(),
         })
     }
 
@@ -192,14 +216,21 @@ impl<H: Hal> Provider<H> {
         self.caps
     }
 
-    /// NDKPI version in use (NDK-OPEN-2).
+    /// NDKPI version in use on the instance (NDK-OPEN-2).
     pub fn version(&self) -> NdkVersion {
-        self.version
+        self.owner.version
     }
 
     /// What the adapter is and can do.
     #[doc(alias = "NdkQueryAdapterInfo")]
     pub fn query_adapter_info(&self) -> NdkAdapterInfo {
+        self.adapter_info(self.version())
+    }
+
+    /// The same for an instance of some version.
+    pub(super) fn adapter_info(&self, version: NdkVersion) -> NdkAdapterInfo {
+        // Not IN_ORDER_DMA_SUPPORTED (NDK-CAP-8): the engine issues the writes of what comes in in their order, but what
+        // lies between it and memory may finish a later one first, and only the completion waits for all.
         let mut adapter_flags = AdapterFlags::RDMA_READ_SINK_NOT_REQUIRED
             | AdapterFlags::CQ_INTERRUPT_MODERATION_SUPPORTED
             | AdapterFlags::CQ_RESIZE_SUPPORTED;
@@ -207,7 +238,7 @@ impl<H: Hal> Provider<H> {
             adapter_flags |= AdapterFlags::RDMA_READ_LOCAL_INVALIDATE_SUPPORTED;
         }
         NdkAdapterInfo {
-            version: self.version,
+            version,
             vendor_id: 0,
             device_id: reg::ID_VALUE,
             max_registration_size: u64::from(self.caps.pages) * super::PAGE_SIZE,

@@ -1,6 +1,6 @@
 //! What a bench may do besides NDKPI, until connections, listeners and fast registration are made by it.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::abi::{QpState, Table, TokenKind};
 use crate::hal::Hal;
@@ -8,7 +8,10 @@ use crate::wire::{Qpn, source_port};
 
 use super::adapter::{Provider, stale};
 use super::qp::QpPhase;
-use super::{Endpoint, Mdl, Mr, MrFlags, MrUse, NdkError, NtStatus, Pd, Qp, window};
+use super::{
+    Connection, Endpoint, EndpointOwner, Mdl, Mr, MrFlags, MrUse, NdkCounters, NdkError, NtStatus,
+    Pd, Qp, window,
+};
 
 /// Path MTU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +31,15 @@ pub enum PathMtu {
 }
 
 impl PathMtu {
+    /// All there are.
+    pub const ALL: [Self; 5] = [
+        Self::B256,
+        Self::B512,
+        Self::B1024,
+        Self::B2048,
+        Self::B4096,
+    ];
+
     /// Payload bytes of a full packet.
     pub const fn bytes(self) -> u32 {
         128 << self as u32
@@ -35,15 +47,7 @@ impl PathMtu {
 
     /// The MTU of so many bytes, if there is one.
     pub fn from_bytes(bytes: u32) -> Option<Self> {
-        [
-            Self::B256,
-            Self::B512,
-            Self::B1024,
-            Self::B2048,
-            Self::B4096,
-        ]
-        .into_iter()
-        .find(|mtu| mtu.bytes() == bytes)
+        Self::ALL.into_iter().find(|mtu| mtu.bytes() == bytes)
     }
 }
 
@@ -132,6 +136,17 @@ impl<H: Hal> Bench<'_, H> {
     pub fn connect(&mut self, qp: Qp, parameters: &ConnectParameters) -> Result<(), NdkError> {
         let provider = &mut *self.provider;
         let caps = provider.caps;
+        let config = &provider.config;
+        let local_ip = match parameters.remote_ip.to_canonical() {
+            IpAddr::V4(_) => config.ipv4.unwrap_or(Ipv4Addr::UNSPECIFIED).into(),
+            IpAddr::V6(_) => config.ipv6.unwrap_or(Ipv6Addr::UNSPECIFIED).into(),
+        };
+        let connection = Connection {
+            local: SocketAddr::new(local_ip, 0),
+            remote: SocketAddr::new(parameters.remote_ip.to_canonical(), 0),
+            tcp_ports: (0, 0),
+            owner: EndpointOwner::Kernel,
+        };
         let number = provider.qp_number(qp)?;
         let object = provider.qps.get_mut(qp).ok_or(stale(qp))?;
         match object.phase {
@@ -175,6 +190,7 @@ impl<H: Hal> Bench<'_, H> {
         window::write_entry(&mut provider.hal, Table::Qp, number, &object.entry)?;
         object.outbound_read_limit = outbound;
         object.phase = QpPhase::Connected;
+        object.connection = Some(connection);
         Ok(())
     }
 
@@ -206,5 +222,19 @@ impl<H: Hal> Bench<'_, H> {
     /// Takes all endpoints back.
     pub fn clear_endpoints(&mut self) {
         self.provider.endpoints.clear();
+    }
+
+    /// Gives the connection of a connected queue pair other addresses, ports and owner than [`Bench::connect`] has
+    /// for it. `STATUS_CONNECTION_INVALID`: it has none.
+    pub fn set_connection(&mut self, qp: Qp, connection: Connection) -> Result<(), NdkError> {
+        let object = self.provider.qps.get_mut(qp).ok_or(stale(qp))?;
+        let place = object.connection.as_mut();
+        *place.ok_or(NtStatus::CONNECTION_INVALID)? = connection;
+        Ok(())
+    }
+
+    /// What the provider counts by itself.
+    pub fn counters(&mut self) -> &mut NdkCounters {
+        &mut self.provider.counters
     }
 }

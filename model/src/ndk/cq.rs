@@ -8,6 +8,7 @@ use crate::hal::Hal;
 use super::adapter::{Provider, stale};
 use super::decode::decode;
 use super::error::AdapterError;
+use super::qp::QpPhase;
 use super::slots::Slots;
 use super::wqe::{CQE_BYTES, Completion};
 use super::{
@@ -32,6 +33,8 @@ pub(super) struct CqObject {
     pub(super) log: u32,
     pub(super) depth: u32,
     notification_context: u64,
+    /// Interface version of its adapter instance.
+    version: super::NdkVersion,
     /// Index of the next entry to understand.
     pub(super) seen: u16,
     /// Index of the next entry of this ring to hand over.
@@ -100,6 +103,7 @@ impl<H: Hal> Provider<H> {
             log,
             depth,
             notification_context,
+            version: self.owner.version,
             seen: 0,
             consumer: 0,
             backlog: VecDeque::new(),
@@ -114,7 +118,7 @@ impl<H: Hal> Provider<H> {
             fresh: false,
         };
         self.cqs
-            .insert(object)
+            .insert(self.owner, object)
             .ok_or(NtStatus::INSUFFICIENT_RESOURCES.into())
     }
 
@@ -260,7 +264,7 @@ impl<H: Hal> Provider<H> {
             let context = super::decode::Context {
                 cq,
                 remote_access_status: self.config.remote_access_status,
-                error_codes: self.version >= super::NdkVersion::V2_1,
+                error_codes: object.version >= super::NdkVersion::V2_1,
             };
             let entry = decode(&mut self.qps, &mut self.srqs, &context, &completion);
             let entry = entry.unwrap_or_else(|cause| {
@@ -339,6 +343,7 @@ impl<H: Hal> Provider<H> {
         let object = self.cqs.get_mut(cq).ok_or(stale(cq))?;
         let armed = object.armed.is_some();
         if !std::mem::replace(&mut object.dead, true) {
+            self.counters.cq_error += 1;
             let numbers: Vec<u32> = self.qps.numbers().collect();
             for number in numbers {
                 let user = self
@@ -346,6 +351,10 @@ impl<H: Hal> Provider<H> {
                     .number_mut(number)
                     .is_some_and(|object| object.receive_cq == cq || object.initiator_cq == cq);
                 if let Some(qp) = self.qps.handle(number).filter(|_| user) {
+                    self.qps
+                        .number_mut(number)
+                        .into_iter()
+                        .for_each(|qp| qp.phase = QpPhase::Error);
                     self.set_error(qp)?;
                 }
             }

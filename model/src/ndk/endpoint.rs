@@ -1,4 +1,4 @@
-//! Local endpoints: what listens, and what connections go out from.
+//! Local endpoints: what listens, and what connections go out from; and the connections.
 
 use std::net::SocketAddr;
 
@@ -33,6 +33,16 @@ pub enum EndpointOwner {
     },
 }
 
+impl EndpointOwner {
+    /// UserModeOwner and OwnerPid.
+    pub(super) const fn members(self) -> (u8, u32) {
+        match self {
+            Self::Kernel => (0, 0),
+            Self::UserMode { pid } => (1, pid),
+        }
+    }
+}
+
 /// An active listener or shared endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Endpoint {
@@ -42,6 +52,19 @@ pub struct Endpoint {
     pub tcp_port: u16,
     /// What it is.
     pub kind: EndpointKind,
+    /// Whose it is.
+    pub owner: EndpointOwner,
+}
+
+/// An active connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// Local IP address and ND port; port 0: the connection has none.
+    pub local: SocketAddr,
+    /// The peer's.
+    pub remote: SocketAddr,
+    /// Local and remote port of the TCP connection below it; used with [`EndpointMapping::Tcp`] only.
+    pub tcp_ports: (u16, u16),
     /// Whose it is.
     pub owner: EndpointOwner,
 }

@@ -135,20 +135,20 @@ impl EventQueue {
 }
 
 impl<H: Hal> Provider<H> {
-    /// What has happened: looks at the event queue if the interrupt line is high.
+    /// What has happened, as far as it is for this adapter instance: looks at the event queue if the interrupt line is high.
     pub fn poll_events(&mut self) -> Result<Vec<Notification>, NdkError> {
         if self.hal.interrupt()? {
             self.take_events()?;
         }
         self.reap_closed_qps()?;
-        Ok(std::mem::take(&mut self.notifications))
+        Ok(self.take_notifications())
     }
 
     /// As [`Provider::poll_events`], but looks at the event queue in any case.
     pub fn drain_events(&mut self) -> Result<Vec<Notification>, NdkError> {
         self.take_events()?;
         self.reap_closed_qps()?;
-        Ok(std::mem::take(&mut self.notifications))
+        Ok(self.take_notifications())
     }
 
     pub(super) fn take_events(&mut self) -> Result<(), NdkError> {
@@ -231,6 +231,7 @@ impl<H: Hal> Provider<H> {
                     nt_status(status, false, self.config.remote_access_status)
                 }),
             });
+            self.end_connection(qp);
         }
     }
 }

@@ -14,6 +14,8 @@ pub struct NdkVersion {
 }
 
 impl NdkVersion {
+    /// 1.1, Windows Server 2012.
+    pub const V1_1: Self = Self { major: 1, minor: 1 };
     /// 1.2, Windows Server 2012 R2.
     pub const V1_2: Self = Self { major: 1, minor: 2 };
     /// 2.1, Windows Server 2022.

@@ -49,19 +49,25 @@
 
 mod adapter;
 pub mod bench;
+mod counters;
 mod cq;
 mod cq_control;
 mod decode;
+mod dispatch;
 mod endpoint;
 mod error;
 mod events;
 mod fast;
 mod flags;
 mod info;
+mod instance;
+mod lam;
 mod layout;
 mod local;
+mod miniport;
 mod mr;
 mod mw;
+mod object;
 mod oid;
 mod pages;
 mod pd;
@@ -73,24 +79,38 @@ mod sge;
 mod slots;
 mod srq;
 mod status;
+mod threads;
 mod timing;
 mod tokens;
 mod window;
 mod wqe;
 
 pub use adapter::{AdapterConfig, Provider};
-pub use endpoint::{Endpoint, EndpointKind, EndpointMapping, EndpointOwner};
+pub use counters::NdkCounters;
+pub use dispatch::{DispatchEntry, DispatchTable};
+pub use endpoint::{Connection, Endpoint, EndpointKind, EndpointMapping, EndpointOwner};
 pub use error::{AdapterError, CompletionFault, NdkError};
 pub use events::{Notification, Object};
 pub use flags::{AdapterFlags, ArmType, MrFlags, OpFlags};
 pub use info::{ADAPTER_INFO_SIZE, EngineCaps, NdkAdapterInfo, NdkVersion, RdmaTechnology};
+pub use lam::{LamOutcome, NdkLogicalAddressMapping};
 pub use local::InvalidateTarget;
+pub use miniport::{
+    Keywords, LogEvent, Miniport, MiniportConfig, NdisMiniportAdapterNdkAttributes,
+    NdisNdkCapabilities, NdkState, NetEvent,
+};
 pub use mr::MrUse;
-pub use oid::{Oid, OidOutcome, OidRequestType};
+pub use object::{NdkObject, NdkObjectHeader, NdkObjectType};
+pub use oid::{
+    COUNTERS, NdisNdkConnectionEntry, NdisNdkConnections, NdisNdkLocalEndpointEntry,
+    NdisNdkLocalEndpoints, NdisNdkPerformanceCounters, NdisNdkStatisticsInfo, NdisObjectHeader,
+    Oid, OidOutcome, OidRequestType, SockaddrInet,
+};
 pub use qp::{QpParameters, QpPhase};
 pub use result::{NdkResult, NdkResultEx, OperationType};
 pub use sge::{LocalToken, Mdl, PAGE_SIZE, RemoteToken, Sge};
-pub use slots::{Cq, Mr, Mw, Pd, Qp, Srq};
+pub use slots::{Adapter, Cq, Mr, Mw, Pd, Qp, Srq};
 pub use srq::SrqParameters;
 pub use status::NtStatus;
+pub use threads::SharedProvider;
 pub use timing::Timing;

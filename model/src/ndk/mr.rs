@@ -60,11 +60,11 @@ impl Extent {
 }
 
 /// One list of pages under virtually contiguous memory.
-struct Span {
+pub(super) struct Span {
     base: u64,
     length: u64,
-    page_offset: u64,
-    pages: Vec<u64>,
+    pub(super) page_offset: u64,
+    pub(super) pages: Vec<u64>,
 }
 
 const KNOWN_FLAGS: u32 =
@@ -78,6 +78,7 @@ impl<H: Hal> Provider<H> {
     /// Creates a memory region, without memory as yet.
     #[doc(alias = "NdkCreateMr")]
     pub fn create_mr(&mut self, pd: Pd, usage: MrUse) -> Result<Mr, NdkError> {
+        self.expect_own(pd)?;
         let domain = self.pds.get_mut(pd).ok_or(stale(pd))?;
         let object = MrObject {
             pd,
@@ -89,7 +90,7 @@ impl<H: Hal> Provider<H> {
         };
         let mr = self
             .mrs
-            .insert(object)
+            .insert(self.owner, object)
             .ok_or(NtStatus::INSUFFICIENT_RESOURCES)?;
         domain.successors += 1;
         Ok(mr)
@@ -304,7 +305,7 @@ impl Rights {
 
 impl Span {
     /// Joins the page lists of a chain as far as `length` reaches.
-    fn over(chain: &[Mdl], length: u64) -> Result<Self, NdkError> {
+    pub(super) fn over(chain: &[Mdl], length: u64) -> Result<Self, NdkError> {
         const BAD: NdkError = NdkError::Status(NtStatus::INVALID_PARAMETER);
         let first = chain.first().ok_or(BAD)?;
         let mut span = Self {

@@ -24,18 +24,20 @@ impl<H: Hal> Provider<H> {
     #[doc(alias = "NdkCreateMw")]
     pub fn create_mw(&mut self, pd: Pd) -> Result<Mw, NdkError> {
         self.pds.get(pd).ok_or(stale(pd))?;
+        self.expect_own(pd)?;
         let token = self
             .tokens
             .allocate(TokenKind::Window)
             .ok_or(NtStatus::INSUFFICIENT_RESOURCES)?;
-        let mw = self.mws.insert(MwObject {
+        let object = MwObject {
             pd,
             token: RenewedToken::new(token),
             named: false,
             bound: None,
             requests: 0,
             closing: false,
-        });
+        };
+        let mw = self.mws.insert(self.owner, object);
         let mw = mw.ok_or(NtStatus::INSUFFICIENT_RESOURCES)?;
         self.write_free_window(mw)?;
         if let Some(domain) = self.pds.get_mut(pd) {

@@ -34,12 +34,13 @@ impl<H: Hal> Provider<H> {
             .with("key", privileged.key)
             .with("pd", number);
         window::write_entry(&mut self.hal, Table::Token, privileged.index, &entry)?;
+        let object = PdObject {
+            privileged,
+            successors: 0,
+            closing: false,
+        };
         self.pds
-            .insert(PdObject {
-                privileged,
-                successors: 0,
-                closing: false,
-            })
+            .insert(self.owner, object)
             .ok_or(NtStatus::INSUFFICIENT_RESOURCES.into())
     }
 

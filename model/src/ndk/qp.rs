@@ -7,7 +7,9 @@ use super::adapter::{MAX_DEPTH, MAX_INLINE, MAX_RQ_SGE, MAX_SQ_SGE, Provider, st
 use super::queue::{Posted, ReceiveQueue, Receives, SendQueue, Signal};
 use super::slots::Slots;
 use super::wqe::{ENTRY, HEADER, SqEntry, SqHeader};
-use super::{Cq, NdkError, Notification, NtStatus, Object, OpFlags, Pd, Qp, Sge, Srq, window};
+use super::{
+    Connection, Cq, NdkError, Notification, NtStatus, Object, OpFlags, Pd, Qp, Sge, Srq, window,
+};
 use crate::abi::offsets as reg;
 
 /// Parameters of NdkCreateQp.
@@ -72,6 +74,8 @@ pub(super) struct QpObject {
     pub(super) receives: Receives,
     /// The entry of the engine's table.
     pub(super) entry: Record,
+    /// The connection, until the provider knows that it ended.
+    pub(super) connection: Option<Connection>,
     closing: bool,
 }
 
@@ -109,6 +113,10 @@ impl<H: Hal> Provider<H> {
         self.pds.get(pd).ok_or(stale(pd))?;
         self.cqs.get(p.receive_cq).ok_or(stale(p.receive_cq))?;
         self.cqs.get(p.initiator_cq).ok_or(stale(p.initiator_cq))?;
+        self.expect_own(pd)?;
+        self.expect_own(p.receive_cq)?;
+        self.expect_own(p.initiator_cq)?;
+        srq.map_or(Ok(()), |srq| self.expect_own(srq))?;
         let number = self
             .qps
             .next_number()
@@ -159,11 +167,12 @@ impl<H: Hal> Provider<H> {
             sq: SendQueue::new(sq_base, sq_log, stride, p.initiator_queue_depth),
             receives,
             entry,
+            connection: None,
             closing: false,
         };
         let qp = self
             .qps
-            .insert(object)
+            .insert(self.owner, object)
             .ok_or(NtStatus::INSUFFICIENT_RESOURCES)?;
         if let Some(domain) = self.pds.get_mut(pd) {
             domain.successors += 1;
@@ -230,6 +239,7 @@ impl<H: Hal> Provider<H> {
 
     /// Puts a queue pair into the error state.
     pub(super) fn set_error(&mut self, qp: Qp) -> Result<(), NdkError> {
+        self.end_connection(qp);
         if let Some(object) = self.qps.get_mut(qp) {
             object.phase = QpPhase::Error;
             object.entry.set("state", QpState::Err);
@@ -292,6 +302,7 @@ impl<H: Hal> Provider<H> {
     }
 
     fn remove_qp(&mut self, qp: Qp) -> Result<(), NdkError> {
+        self.end_connection(qp);
         let Some(object) = self.qps.remove(qp) else {
             return Ok(());
         };
@@ -312,6 +323,11 @@ impl<H: Hal> Provider<H> {
 }
 
 impl QpObject {
+    /// The connection, if it is active.
+    pub(super) fn active(&self) -> Option<Connection> {
+        self.connection.filter(|_| self.phase == QpPhase::Connected)
+    }
+
     /// Whether no request can complete any more.
     fn is_done(&self) -> bool {
         self.sq.ring.outstanding() == 0 && self.receives.is_done()

@@ -3,23 +3,35 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-/// Place and generation: a handle of a closed object never finds its successor.
+use super::object::Owner;
+use super::{NdkObject, NdkObjectType};
+
+/// Place and generation: a handle of a closed object never finds its successor. The instance whose it is can be told
+/// when the object is no more.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Key {
     index: u32,
     generation: u32,
+    instance: u32,
+}
+
+/// Number of the adapter instance that an object belongs to, or belonged to.
+pub(super) fn owner<K: Handle>(handle: K) -> u32 {
+    handle.key().instance
 }
 
 /// A kind of handle.
 pub(super) trait Handle: Copy {
     /// Name of the object in errors.
     const OBJECT: &'static str;
+    /// Kind of the object.
+    const TYPE: NdkObjectType;
     fn from_key(key: Key) -> Self;
     fn key(self) -> Key;
 }
 
 macro_rules! handles {
-    ($( $(#[doc = $doc:literal])+ $name:ident, $alias:literal, $object:literal; )+) => { $(
+    ($( $(#[doc = $doc:literal])+ $name:ident, $type:ident, $alias:literal, $object:literal; )+) => { $(
         $(#[doc = $doc])+
         #[doc(alias = $alias)]
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,6 +39,7 @@ macro_rules! handles {
 
         impl Handle for $name {
             const OBJECT: &'static str = $object;
+            const TYPE: NdkObjectType = NdkObjectType::$type;
             fn from_key(key: Key) -> Self {
                 Self(key)
             }
@@ -44,23 +57,36 @@ macro_rules! handles {
 }
 
 handles! {
+    /// Adapter instance.
+    Adapter, Adapter, "NDK_ADAPTER", "adapter instance";
     /// Protection domain.
-    Pd, "NDK_PD", "protection domain";
+    Pd, Pd, "NDK_PD", "protection domain";
     /// Completion queue.
-    Cq, "NDK_CQ", "completion queue";
+    Cq, Cq, "NDK_CQ", "completion queue";
     /// Queue pair.
-    Qp, "NDK_QP", "queue pair";
+    Qp, Qp, "NDK_QP", "queue pair";
     /// Shared receive queue.
-    Srq, "NDK_SRQ", "shared receive queue";
+    Srq, Srq, "NDK_SRQ", "shared receive queue";
     /// Memory region.
-    Mr, "NDK_MR", "memory region";
+    Mr, Mr, "NDK_MR", "memory region";
     /// Memory window.
-    Mw, "NDK_MW", "memory window";
+    Mw, Mw, "NDK_MW", "memory window";
 }
 
 struct Slot<T> {
     generation: u32,
-    value: Option<T>,
+    instance: u32,
+    value: Option<(NdkObject, T)>,
+}
+
+impl<T> Slot<T> {
+    fn key(&self, index: u32) -> Key {
+        Key {
+            index,
+            generation: self.generation,
+            instance: self.instance,
+        }
+    }
 }
 
 /// Objects of one kind, numbered `first..limit`. The number of an object is its place, so it can be
@@ -90,23 +116,23 @@ impl<T> Slots<T> {
             .or_else(|| self.free.front().copied())
     }
 
-    pub(super) fn insert<K: Handle>(&mut self, value: T) -> Option<K> {
+    /// Makes an object that belongs to an instance, with its public part.
+    pub(super) fn insert<K: Handle>(&mut self, owner: Owner, value: T) -> Option<K> {
         let number = self.next_number()?;
         let place = (number - self.first) as usize;
         if place == self.slots.len() {
             self.slots.push(Slot {
                 generation: 0,
+                instance: owner.instance,
                 value: None,
             });
         } else {
             self.free.pop_front();
         }
         let slot = self.slots.get_mut(place)?;
-        slot.value = Some(value);
-        Some(K::from_key(Key {
-            index: number,
-            generation: slot.generation,
-        }))
+        slot.instance = owner.instance;
+        slot.value = Some((owner.public_part(K::TYPE), value));
+        Some(K::from_key(slot.key(number)))
     }
 
     fn slot(&self, number: u32) -> Option<&Slot<T>> {
@@ -117,7 +143,7 @@ impl<T> Slots<T> {
         self.slots.get_mut(number.checked_sub(self.first)? as usize)
     }
 
-    pub(super) fn get<K: Handle>(&self, handle: K) -> Option<&T> {
+    fn find<K: Handle>(&self, handle: K) -> Option<&(NdkObject, T)> {
         let key = handle.key();
         let slot = self.slot(key.index)?;
         slot.value
@@ -125,7 +151,7 @@ impl<T> Slots<T> {
             .filter(|_| slot.generation == key.generation)
     }
 
-    pub(super) fn get_mut<K: Handle>(&mut self, handle: K) -> Option<&mut T> {
+    fn find_mut<K: Handle>(&mut self, handle: K) -> Option<&mut (NdkObject, T)> {
         let key = handle.key();
         let slot = self.slot_mut(key.index)?;
         if slot.generation == key.generation {
@@ -135,8 +161,34 @@ impl<T> Slots<T> {
         }
     }
 
+    pub(super) fn get<K: Handle>(&self, handle: K) -> Option<&T> {
+        self.find(handle).map(|(_, value)| value)
+    }
+
+    pub(super) fn get_mut<K: Handle>(&mut self, handle: K) -> Option<&mut T> {
+        self.find_mut(handle).map(|(_, value)| value)
+    }
+
+    /// The public part of an object.
+    pub(super) fn public<K: Handle>(&self, handle: K) -> Option<&NdkObject> {
+        self.find(handle).map(|(public, _)| public)
+    }
+
+    /// The public part of an object, for the consumer's side.
+    pub(super) fn public_mut<K: Handle>(&mut self, handle: K) -> Option<&mut NdkObject> {
+        self.find_mut(handle).map(|(public, _)| public)
+    }
+
+    /// The object with that number.
+    pub(super) fn at(&self, number: u32) -> Option<&T> {
+        self.slot(number)?.value.as_ref().map(|(_, value)| value)
+    }
+
     pub(super) fn number_mut(&mut self, number: u32) -> Option<&mut T> {
-        self.slot_mut(number)?.value.as_mut()
+        self.slot_mut(number)?
+            .value
+            .as_mut()
+            .map(|(_, value)| value)
     }
 
     pub(super) fn number<K: Handle>(handle: K) -> u32 {
@@ -146,12 +198,7 @@ impl<T> Slots<T> {
     /// The handle of the object with that number, if it is open.
     pub(super) fn handle<K: Handle>(&self, number: u32) -> Option<K> {
         let slot = self.slot(number)?;
-        slot.value.as_ref().map(|_| {
-            K::from_key(Key {
-                index: number,
-                generation: slot.generation,
-            })
-        })
+        slot.value.as_ref().map(|_| K::from_key(slot.key(number)))
     }
 
     /// Whether the number is in range.
@@ -165,7 +212,7 @@ impl<T> Slots<T> {
         if slot.generation != key.generation {
             return None;
         }
-        let value = slot.value.take()?;
+        let (_, value) = slot.value.take()?;
         slot.generation = slot.generation.wrapping_add(1);
         self.free.push_back(key.index);
         Some(value)
@@ -176,5 +223,16 @@ impl<T> Slots<T> {
             .zip(&self.slots)
             .filter(|(_, slot)| slot.value.is_some())
             .map(|(number, _)| number)
+    }
+
+    /// How many there can be.
+    pub(super) fn capacity(&self) -> u32 {
+        self.limit.saturating_sub(self.first)
+    }
+
+    /// Objects of an instance.
+    pub(super) fn owned_by(&self, instance: u32) -> usize {
+        let owned = |slot: &&Slot<T>| slot.value.is_some() && slot.instance == instance;
+        self.slots.iter().filter(owned).count()
     }
 }

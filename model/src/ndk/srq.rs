@@ -86,6 +86,7 @@ impl<H: Hal> Provider<H> {
             return Err(NtStatus::INVALID_PARAMETER.into());
         }
         self.pds.get(pd).ok_or(stale(pd))?;
+        self.expect_own(pd)?;
         let number = self.srqs.next_number();
         let number = number.ok_or(NtStatus::INSUFFICIENT_RESOURCES)?;
         // Of the greatest depth, so that another depth needs no other ring.
@@ -96,7 +97,7 @@ impl<H: Hal> Provider<H> {
             .with("log_size", log)
             .with("base", base);
         window::write_entry(&mut self.hal, Table::Srq, number, &entry)?;
-        let srq = self.srqs.insert(SrqObject {
+        let object = SrqObject {
             pd,
             base,
             log,
@@ -112,7 +113,8 @@ impl<H: Hal> Provider<H> {
             outstanding: BTreeMap::new(),
             users: 0,
             closing: false,
-        });
+        };
+        let srq = self.srqs.insert(self.owner, object);
         if let Some(domain) = self.pds.get_mut(pd) {
             domain.successors += 1;
         }

@@ -107,6 +107,20 @@ fn ndk_cap_adapter_info() {
     assert_eq!(bytes[0x5C..], [0x16, 1, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0]);
 }
 
+/// No instance of any version promises that the last byte of a buffer comes last.
+// Covers: NDK-CAP-8
+#[test]
+fn ndk_cap_8_order_of_writes_is_not_promised() {
+    for version in [NdkVersion::V1_2, NdkVersion::V2_1] {
+        let config = AdapterConfig {
+            version,
+            ..AdapterConfig::default()
+        };
+        let flags = open(config).unwrap().query_adapter_info().adapter_flags;
+        assert!(!flags.contains(AdapterFlags::IN_ORDER_DMA_SUPPORTED));
+    }
+}
+
 // Covers: NDK-CAP-2
 #[test]
 fn ndk_cap_2_short_buffer() {

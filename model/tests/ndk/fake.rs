@@ -10,7 +10,7 @@ use tandem_model::abi::{
 use tandem_model::hal::{Hal, HalError};
 use tandem_model::ndk::{
     AdapterConfig, Cq, LocalToken, NdkResultEx, OpFlags, Pd, Provider, Qp, QpParameters, Sge,
-    bench::ConnectParameters,
+    SrqParameters, bench::ConnectParameters,
 };
 
 /// First address of host memory.
@@ -313,6 +313,15 @@ impl Bed {
 
 pub fn peer() -> ConnectParameters {
     ConnectParameters::to([2, 0, 0, 0, 0, 2], [10, 0, 0, 2].into(), 0x11)
+}
+
+pub fn srq_parameters() -> SrqParameters {
+    SrqParameters {
+        depth: 8,
+        max_receive_request_sge: 2,
+        notify_threshold: 0,
+        notification_context: 0,
+    }
 }
 
 pub fn cqe(qpn: u32, index: u16, opcode: WqeOpcode, status: Status) -> Record {

@@ -1,10 +1,13 @@
 //! Sizes, offsets and values of what crosses the interface.
 
-use std::mem::{offset_of, size_of};
+use std::mem::{align_of, offset_of, size_of};
 
 use tandem_model::ndk::{
-    AdapterFlags, ArmType, MrFlags, NdkAdapterInfo, NdkResult, NdkResultEx, NtStatus, Oid, OpFlags,
-    OperationType, RdmaTechnology, RemoteToken, Sge,
+    AdapterFlags, ArmType, MrFlags, NdisMiniportAdapterNdkAttributes, NdisNdkCapabilities,
+    NdisNdkConnectionEntry, NdisNdkConnections, NdisNdkLocalEndpointEntry, NdisNdkLocalEndpoints,
+    NdisNdkPerformanceCounters, NdisNdkStatisticsInfo, NdisObjectHeader, NdkAdapterInfo, NdkResult,
+    NdkResultEx, NtStatus, Oid, OpFlags, OperationType, RdmaTechnology, RemoteToken, Sge,
+    SockaddrInet,
 };
 
 // Covers: NDK-SGE-1
@@ -82,6 +85,139 @@ fn ndk_cap_1_layout() {
             0x00, 0x04, 0x08, 0x10, 0x18, 0x20, 0x24, 0x28, 0x2C, 0x30, 0x34, 0x38, 0x3C, 0x40,
             0x44, 0x48, 0x4C, 0x50, 0x54, 0x58, 0x5C, 0x60
         ]
+    );
+}
+
+// Covers: NDK-STAT-1, NDK-STAT-2
+#[test]
+fn ndk_stat_1_offsets() {
+    use NdisNdkPerformanceCounters as C;
+    assert_eq!(size_of::<NdisObjectHeader>(), 4);
+    assert_eq!(
+        [
+            offset_of!(NdisObjectHeader, object_type),
+            offset_of!(NdisObjectHeader, revision),
+            offset_of!(NdisObjectHeader, size),
+        ],
+        [0, 1, 2]
+    );
+    assert_eq!(size_of::<NdisNdkStatisticsInfo>(), 248);
+    assert_eq!(
+        [
+            offset_of!(NdisNdkStatisticsInfo, flags),
+            offset_of!(NdisNdkStatisticsInfo, counter_set),
+        ],
+        [4, 8]
+    );
+    assert_eq!(size_of::<C>(), 240);
+    assert_eq!(
+        [
+            offset_of!(C, connect),
+            offset_of!(C, accept),
+            offset_of!(C, connect_failure),
+            offset_of!(C, connection_error),
+            offset_of!(C, active_connection),
+            offset_of!(C, reserved),
+            offset_of!(C, cq_error),
+            offset_of!(C, rdma_in_octets),
+            offset_of!(C, rdma_out_octets),
+            offset_of!(C, rdma_in_frames),
+            offset_of!(C, rdma_out_frames),
+        ],
+        [
+            0x00, 0x08, 0x10, 0x18, 0x20, 0x28, 0xC8, 0xD0, 0xD8, 0xE0, 0xE8
+        ]
+    );
+}
+
+// Covers: NDK-LEP-1, NDK-LEP-8, NDK-CNX-1, NDK-CNX-2
+#[test]
+fn lists_of_oids() {
+    use NdisNdkConnectionEntry as Cnx;
+    use NdisNdkLocalEndpointEntry as Lee;
+    assert_eq!(size_of::<SockaddrInet>(), 28);
+    assert_eq!(align_of::<SockaddrInet>(), 4);
+    assert_eq!(
+        [
+            offset_of!(SockaddrInet, family),
+            offset_of!(SockaddrInet, port),
+            offset_of!(SockaddrInet, ipv4_or_flow_info),
+            offset_of!(SockaddrInet, ipv6),
+            offset_of!(SockaddrInet, scope_id),
+        ],
+        [0, 2, 4, 8, 24]
+    );
+    assert_eq!(
+        [
+            offset_of!(NdisNdkLocalEndpoints, flags),
+            offset_of!(NdisNdkLocalEndpoints, count),
+            offset_of!(NdisNdkLocalEndpoints, mapped_to_tcp),
+            offset_of!(NdisNdkLocalEndpoints, local_endpoints),
+            size_of::<NdisNdkLocalEndpoints>(),
+        ],
+        [4, 8, 12, 16, 52]
+    );
+    assert_eq!(
+        [
+            offset_of!(Lee, local),
+            offset_of!(Lee, user_mode_owner),
+            offset_of!(Lee, listener),
+            offset_of!(Lee, owner_pid),
+            size_of::<Lee>(),
+        ],
+        [0, 28, 29, 32, 36]
+    );
+    assert_eq!(
+        [
+            offset_of!(NdisNdkConnections, flags),
+            offset_of!(NdisNdkConnections, count),
+            offset_of!(NdisNdkConnections, mapped_to_tcp),
+            offset_of!(NdisNdkConnections, connections),
+            size_of::<NdisNdkConnections>(),
+        ],
+        [4, 8, 12, 16, 80]
+    );
+    assert_eq!(
+        [
+            offset_of!(Cnx, local),
+            offset_of!(Cnx, remote),
+            offset_of!(Cnx, user_mode_owner),
+            offset_of!(Cnx, owner_pid),
+            size_of::<Cnx>(),
+        ],
+        [0, 28, 56, 60, 64]
+    );
+}
+
+// Covers: NDK-NCAP-1
+#[test]
+fn ndk_ncap_1_offsets() {
+    use NdisNdkCapabilities as C;
+    assert_eq!(
+        [
+            offset_of!(C, flags),
+            offset_of!(C, max_qp_count),
+            offset_of!(C, max_cq_count),
+            offset_of!(C, max_mr_count),
+            offset_of!(C, max_pd_count),
+            offset_of!(C, max_inbound_read_limit),
+            offset_of!(C, max_outbound_read_limit),
+            offset_of!(C, max_mw_count),
+            offset_of!(C, max_srq_count),
+            offset_of!(C, missing_counter_mask),
+            offset_of!(C, ndk_info),
+            size_of::<C>(),
+        ],
+        [4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 48, 56]
+    );
+    use NdisMiniportAdapterNdkAttributes as A;
+    assert_eq!(
+        [
+            offset_of!(A, enabled),
+            offset_of!(A, ndk_capabilities),
+            size_of::<A>()
+        ],
+        [4, 8, 16]
     );
 }
 

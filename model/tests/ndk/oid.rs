@@ -46,7 +46,7 @@ fn shared() -> Endpoint {
     }
 }
 
-fn query(nic: &Provider<Fake>, buffer: &mut [u8]) -> OidOutcome {
+fn query(nic: &mut Provider<Fake>, buffer: &mut [u8]) -> OidOutcome {
     nic.oid_request(QUERY, Oid::NDK_LOCAL_ENDPOINTS, buffer)
 }
 
@@ -78,9 +78,9 @@ const SHARED_ADDRESS: [u8; 28] = [
 // Covers: NDK-LEE-1, NDK-LEE-2, NDK-LEE-3, NDK-LEE-4
 #[test]
 fn ndk_lep_1_not_mapped() {
-    let nic = nic(EndpointMapping::None, &[listener(), shared()]);
+    let mut nic = nic(EndpointMapping::None, &[listener(), shared()]);
     let mut buffer = [0xEE; 100];
-    assert_eq!(query(&nic, &mut buffer), written(88));
+    assert_eq!(query(&mut nic, &mut buffer), written(88));
     let mut expected = vec![0x80, 1, 88, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0];
     expected.extend(LISTENER_ADDRESS);
     expected.extend([0, 1, 0, 0, 0, 0, 0, 0]);
@@ -93,9 +93,9 @@ fn ndk_lep_1_not_mapped() {
 // Covers: NDK-LEP-9, NDK-LEP-13, NDK-LEP-14, NDK-LEP-15, NDK-LEP-16, NDK-LEP-17, NDK-LEP-18, NDK-LEP-19, NDK-LEP-20
 #[test]
 fn ndk_lep_14_mapped() {
-    let nic = nic(EndpointMapping::Tcp, &[listener(), shared()]);
+    let mut nic = nic(EndpointMapping::Tcp, &[listener(), shared()]);
     let mut buffer = [0xEE; 160];
-    assert_eq!(query(&nic, &mut buffer), written(160));
+    assert_eq!(query(&mut nic, &mut buffer), written(160));
     let mut expected = vec![0x80, 1, 160, 0, 0, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0];
     let untouched = [0xEE; 8];
     expected.extend(LISTENER_ADDRESS);
@@ -118,9 +118,9 @@ fn ndk_lep_14_mapped() {
 fn c46_empty() {
     let header = |mapped| [0x80, 1, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, mapped, 0, 0, 0];
     for (mapping, mapped) in [(EndpointMapping::None, 0), (EndpointMapping::Tcp, 1)] {
-        let nic = nic(mapping, &[]);
+        let mut nic = nic(mapping, &[]);
         let mut buffer = [0xEE; 16];
-        assert_eq!(query(&nic, &mut buffer), written(16));
+        assert_eq!(query(&mut nic, &mut buffer), written(16));
         assert_eq!(buffer, header(mapped));
     }
 }
@@ -130,11 +130,11 @@ fn c46_empty() {
 #[test]
 fn ndk_oidq_1_short_buffer() {
     for (mapping, needed) in [(EndpointMapping::None, 88), (EndpointMapping::Tcp, 160)] {
-        let nic = nic(mapping, &[listener(), shared()]);
+        let mut nic = nic(mapping, &[listener(), shared()]);
         for length in [0, 1, 15, 16, 52, needed - 1] {
             let mut buffer = vec![0xEE; length];
             assert_eq!(
-                query(&nic, &mut buffer),
+                query(&mut nic, &mut buffer),
                 too_short(needed as u32),
                 "{length}"
             );
@@ -148,38 +148,41 @@ fn ndk_oidq_1_short_buffer() {
 #[test]
 fn ndk_lep_5_size_saturates() {
     for (count, size) in [(1819u32, 65500u16), (1820, 65535), (4000, 65535)] {
-        let nic = nic(EndpointMapping::None, &vec![listener(); count as usize]);
+        let mut nic = nic(EndpointMapping::None, &vec![listener(); count as usize]);
         let length = 16 + 36 * count;
         let mut buffer = vec![0; length as usize];
-        assert_eq!(query(&nic, &mut buffer), written(length));
+        assert_eq!(query(&mut nic, &mut buffer), written(length));
         assert_eq!(buffer[2..4], size.to_le_bytes());
         assert_eq!(buffer[8..12], count.to_le_bytes());
         assert_eq!(buffer[buffer.len() - 36..][..28], LISTENER_ADDRESS);
         let mut short = vec![0; length as usize - 1];
-        assert_eq!(query(&nic, &mut short), too_short(length));
+        assert_eq!(query(&mut nic, &mut short), too_short(length));
     }
-    let nic = nic(EndpointMapping::Tcp, &[listener(); 910]);
+    let mut nic = nic(EndpointMapping::Tcp, &[listener(); 910]);
     let mut buffer = vec![0; 16 + 72 * 910];
-    query(&nic, &mut buffer);
+    query(&mut nic, &mut buffer);
     assert_eq!(buffer[2..4], [0xFF, 0xFF]);
     assert_eq!(buffer[8..12], 1820u32.to_le_bytes());
 }
 
+/// Sets and methods of what is only queried; the state, which is no affair of one adapter; what is not of NDK.
 #[test]
 fn other_requests() {
-    let nic = nic(EndpointMapping::None, &[]);
-    let mut buffer = [0xEE; 64];
-    let status = |request, oid, buffer: &mut [u8]| nic.oid_request(request, oid, buffer).status;
-    for oid in [
-        Oid::NDK_SET_STATE,
-        Oid::NDK_STATISTICS,
-        Oid::NDK_CONNECTIONS,
-        Oid(0x0001_0101),
-    ] {
-        assert_eq!(status(QUERY, oid, &mut buffer), NtStatus::NDIS_INVALID_OID);
-    }
+    let mut nic = nic(EndpointMapping::None, &[]);
+    let mut buffer = [0xEE; 256];
     let set = OidRequestType::SetInformation;
-    let outcome = status(set, Oid::NDK_LOCAL_ENDPOINTS, &mut buffer);
-    assert_eq!(outcome, NtStatus::NOT_SUPPORTED);
-    assert_eq!(buffer, [0xEE; 64]);
+    let unsupported = [
+        (set, Oid::NDK_STATISTICS),
+        (OidRequestType::Method, Oid::NDK_CONNECTIONS),
+        (set, Oid::NDK_LOCAL_ENDPOINTS),
+        (set, Oid::NDK_SET_STATE),
+        (QUERY, Oid::NDK_SET_STATE),
+    ];
+    for (request, oid) in unsupported {
+        let outcome = nic.oid_request(request, oid, &mut buffer);
+        assert_eq!(outcome.status, NtStatus::NOT_SUPPORTED, "{oid:?}");
+    }
+    let outcome = nic.oid_request(QUERY, Oid(0x0001_0101), &mut buffer);
+    assert_eq!(outcome.status, NtStatus::NDIS_INVALID_OID);
+    assert_eq!(buffer, [0xEE; 256]);
 }

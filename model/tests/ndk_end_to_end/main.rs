@@ -6,6 +6,7 @@ mod local;
 mod queues;
 mod retries;
 mod shared;
+mod threads;
 mod transfers;
 mod world;
 
