@@ -403,9 +403,8 @@ impl<H: Hal> Provider<H> {
         };
         object.users = object.users.saturating_sub(1);
         if object.closing && object.users == 0 {
+            self.tell_closed(Object::Cq(cq));
             self.remove_cq(cq)?;
-            self.notifications
-                .push(Notification::Closed(Object::Cq(cq)));
         }
         Ok(())
     }

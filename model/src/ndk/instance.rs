@@ -84,6 +84,12 @@ impl<H: Hal> Provider<H> {
         self.pds.owned_by(instance) + self.cqs.owned_by(instance)
     }
 
+    /// A close that was pending is done. To be told before antecedents are let go, so that their closes are told
+    /// after (NDK-OBJ-6).
+    pub(super) fn tell_closed(&mut self, object: Object) {
+        self.notifications.push(Notification::Closed(object));
+    }
+
     /// What there is to tell the instance.
     pub(super) fn take_notifications(&mut self) -> Vec<Notification> {
         let instance = self.owner.instance;

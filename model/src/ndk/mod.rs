@@ -14,7 +14,11 @@
 //! | `qp`, `queue`, `post`, `wqe` | queue pairs: rings, checks at posting, encoding |
 //! | `srq` | shared receive queues |
 //! | `events` | event queue and notifications |
-//! | `oid`, `endpoint` | OID queries |
+//! | `oid`, `endpoint`, `counters` | OID requests, and what they tell of |
+//! | `lam` | logical address mappings |
+//! | `object`, `dispatch` | public parts of objects; tables of their functions |
+//! | `instance`, `miniport` | several adapter instances; enabling, disabling, capabilities, keywords |
+//! | `threads` | a provider for several threads |
 //! | [`bench`](mod@bench) | what a bench does besides NDKPI |
 //!
 //! # Errors

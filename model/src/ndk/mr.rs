@@ -6,8 +6,8 @@ use crate::hal::Hal;
 use super::adapter::{Provider, stale};
 use super::tokens::{RenewedToken, Token};
 use super::{
-    LocalToken, Mdl, Mr, MrFlags, NdkError, Notification, NtStatus, Object, OpFlags, PAGE_SIZE, Pd,
-    RemoteToken, window,
+    LocalToken, Mdl, Mr, MrFlags, NdkError, NtStatus, Object, OpFlags, PAGE_SIZE, Pd, RemoteToken,
+    window,
 };
 
 /// What a memory region is created for (NDK-FINI-1): `FastRegister` of NdkCreateMr.
@@ -134,7 +134,7 @@ impl<H: Hal> Provider<H> {
     }
 
     /// Closes a memory region, ending its registration if it has one. `STATUS_PENDING` as long as windows are bound to
-    /// it or requests that name it are outstanding (NDK-OBJ-4, -5): [`Notification::Closed`] says when it is
+    /// it or requests that name it are outstanding (NDK-OBJ-4, -5): [`Notification::Closed`](super::Notification::Closed) says when it is
     /// done. A silent request counts until a later completion of its queue shows that it is done.
     #[doc(alias = "NdkCloseMr")]
     pub fn close_mr(&mut self, mr: Mr) -> Result<NtStatus, NdkError> {
@@ -154,9 +154,8 @@ impl<H: Hal> Provider<H> {
             .get(mr)
             .is_some_and(|object| object.closing && object.windows == 0 && object.requests == 0);
         if done {
+            self.tell_closed(Object::Mr(mr));
             self.remove_mr(mr)?;
-            self.notifications
-                .push(Notification::Closed(Object::Mr(mr)));
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use crate::hal::Hal;
 
 use super::adapter::{Provider, stale};
 use super::tokens::RenewedToken;
-use super::{Mr, Mw, NdkError, Notification, NtStatus, Object, Pd, Qp, RemoteToken, window};
+use super::{Mr, Mw, NdkError, NtStatus, Object, Pd, Qp, RemoteToken, window};
 
 pub(super) struct MwObject {
     pub(super) pd: Pd,
@@ -47,7 +47,7 @@ impl<H: Hal> Provider<H> {
     }
 
     /// Closes a memory window; nobody gets through it from here on. `STATUS_PENDING` as long as requests that name it
-    /// are outstanding: [`Notification::Closed`] says when it is done (NDK-OBJ-4, -5). A silent request counts
+    /// are outstanding: [`Notification::Closed`](super::Notification::Closed) says when it is done (NDK-OBJ-4, -5). A silent request counts
     /// until a later completion of its queue shows that it is done.
     #[doc(alias = "NdkCloseMw")]
     pub fn close_mw(&mut self, mw: Mw) -> Result<NtStatus, NdkError> {
@@ -127,9 +127,8 @@ impl<H: Hal> Provider<H> {
     pub(super) fn reap_mw(&mut self, mw: Mw) -> Result<(), NdkError> {
         let object = self.mws.get(mw);
         if object.is_some_and(|object| object.closing && object.requests == 0) {
+            self.tell_closed(Object::Mw(mw));
             self.remove_mw(mw)?;
-            self.notifications
-                .push(Notification::Closed(Object::Mw(mw)));
         }
         Ok(())
     }

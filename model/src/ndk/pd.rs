@@ -6,7 +6,7 @@ use crate::hal::Hal;
 use super::adapter::{Provider, stale};
 use super::slots::Slots;
 use super::tokens::Token;
-use super::{LocalToken, NdkError, Notification, NtStatus, Object, Pd, window};
+use super::{LocalToken, NdkError, NtStatus, Object, Pd, window};
 
 pub(super) struct PdObject {
     pub(super) privileged: Token,
@@ -53,7 +53,7 @@ impl<H: Hal> Provider<H> {
     }
 
     /// Closes a protection domain. `STATUS_PENDING` as long as queue pairs, memory regions or windows of it are open:
-    /// [`Notification::Closed`] says when it is done (NDK-OBJ-4, -5).
+    /// [`Notification::Closed`](super::Notification::Closed) says when it is done (NDK-OBJ-4, -5).
     #[doc(alias = "NdkClosePd")]
     pub fn close_pd(&mut self, pd: Pd) -> Result<NtStatus, NdkError> {
         let object = self.pds.get_mut(pd).ok_or(stale(pd))?;
@@ -72,9 +72,8 @@ impl<H: Hal> Provider<H> {
         };
         object.successors = object.successors.saturating_sub(1);
         if object.closing && object.successors == 0 {
+            self.tell_closed(Object::Pd(pd));
             self.remove_pd(pd)?;
-            self.notifications
-                .push(Notification::Closed(Object::Pd(pd)));
         }
         Ok(())
     }

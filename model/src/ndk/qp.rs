@@ -7,9 +7,7 @@ use super::adapter::{MAX_DEPTH, MAX_INLINE, MAX_RQ_SGE, MAX_SQ_SGE, Provider, st
 use super::queue::{Posted, ReceiveQueue, Receives, SendQueue, Signal};
 use super::slots::Slots;
 use super::wqe::{ENTRY, HEADER, SqEntry, SqHeader};
-use super::{
-    Connection, Cq, NdkError, Notification, NtStatus, Object, OpFlags, Pd, Qp, Sge, Srq, window,
-};
+use super::{Connection, Cq, NdkError, NtStatus, Object, OpFlags, Pd, Qp, Sge, Srq, window};
 use crate::abi::offsets as reg;
 
 /// Parameters of NdkCreateQp.
@@ -194,7 +192,7 @@ impl<H: Hal> Provider<H> {
     }
 
     /// Closes a queue pair. With requests outstanding it cancels them and returns `STATUS_PENDING`;
-    /// [`Notification::Closed`] says when all have completed, from when on no memory of theirs is touched. Entries
+    /// [`Notification::Closed`](super::Notification::Closed) says when all have completed, from when on no memory of theirs is touched. Entries
     /// left in a completion queue can still be fetched (reading O26).
     #[doc(alias = "NdkCloseQp")]
     pub fn close_qp(&mut self, qp: Qp) -> Result<NtStatus, NdkError> {
@@ -261,9 +259,8 @@ impl<H: Hal> Provider<H> {
             // A dead completion queue reports nothing any more.
             let dead = self.cq_is_dead(receive) || self.cq_is_dead(initiator);
             if dead || self.qps.get(qp).is_none_or(QpObject::is_done) {
+                self.tell_closed(Object::Qp(qp));
                 self.remove_qp(qp)?;
-                self.notifications
-                    .push(Notification::Closed(Object::Qp(qp)));
             } else {
                 self.closing.push(qp);
             }

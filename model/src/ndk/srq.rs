@@ -266,9 +266,8 @@ impl<H: Hal> Provider<H> {
         };
         object.users = object.users.saturating_sub(1);
         if object.closing && object.users == 0 {
+            self.tell_closed(Object::Srq(srq));
             self.remove_srq(srq)?;
-            self.notifications
-                .push(Notification::Closed(Object::Srq(srq)));
         }
         Ok(())
     }

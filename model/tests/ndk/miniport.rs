@@ -168,7 +168,7 @@ fn ndk_open_4_objects_of_another_instance() {
     assert_eq!(nic.create_qp(pd, &own).err(), None);
 }
 
-// Covers: NDK-OBJ-7
+// Covers: NDK-OBJ-6, NDK-OBJ-7
 #[test]
 fn ndk_obj_7_close_of_an_adapter() {
     let mut miniport = miniport();
@@ -193,7 +193,7 @@ fn ndk_obj_7_close_of_an_adapter() {
     let flushed = crate::fake::receive_cqe(2, 0, 0, Status::Flushed);
     miniport.hal_mut().complete(0, flushed);
     let told = miniport.close_adapter(adapter).unwrap();
-    let closed = [Object::Cq(cq), Object::Pd(pd), Object::Qp(qp)];
+    let closed = [Object::Qp(qp), Object::Cq(cq), Object::Pd(pd)];
     assert_eq!(told, closed.map(Notification::Closed));
     let stale = NdkError::StaleHandle {
         object: "adapter instance",

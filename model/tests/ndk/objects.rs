@@ -117,7 +117,7 @@ fn ndk_hdr_3_public_parts_are_the_consumers() {
         assert_eq!(public.header.object_type, object_type);
         assert!(std::ptr::eq(public.dispatch, foreign));
     }
-    // A successor in the same place begins anew.
+    // A new one begins anew.
     let Object::Mw(mw) = objects[5].0 else {
         panic!("{objects:?}");
     };

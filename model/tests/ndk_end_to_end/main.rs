@@ -6,6 +6,7 @@ mod local;
 mod queues;
 mod retries;
 mod shared;
+mod statistics;
 mod threads;
 mod transfers;
 mod world;

@@ -148,8 +148,7 @@ fn flushed_while_posting(
     assert!(check(&writes, OperationType::Write) >= BEFORE_FLUSH);
     check(&receives, OperationType::Receive);
     // Nothing is left, and nothing was torn.
-    let nic = nic.into_inner().expect("the threads are done");
-    let mut nic = nic;
+    let mut nic = nic.into_inner().expect("the threads are done");
     assert_eq!(nic.close_qp(qp), Ok(S::SUCCESS));
 }
 
