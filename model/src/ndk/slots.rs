@@ -143,7 +143,7 @@ impl<T> Slots<T> {
         self.slots.get_mut(number.checked_sub(self.first)? as usize)
     }
 
-    fn find<K: Handle>(&self, handle: K) -> Option<&(NdkObject, T)> {
+    fn entry<K: Handle>(&self, handle: K) -> Option<&(NdkObject, T)> {
         let key = handle.key();
         let slot = self.slot(key.index)?;
         slot.value
@@ -151,7 +151,7 @@ impl<T> Slots<T> {
             .filter(|_| slot.generation == key.generation)
     }
 
-    fn find_mut<K: Handle>(&mut self, handle: K) -> Option<&mut (NdkObject, T)> {
+    fn entry_mut<K: Handle>(&mut self, handle: K) -> Option<&mut (NdkObject, T)> {
         let key = handle.key();
         let slot = self.slot_mut(key.index)?;
         if slot.generation == key.generation {
@@ -162,21 +162,21 @@ impl<T> Slots<T> {
     }
 
     pub(super) fn get<K: Handle>(&self, handle: K) -> Option<&T> {
-        self.find(handle).map(|(_, value)| value)
+        self.entry(handle).map(|(_, value)| value)
     }
 
     pub(super) fn get_mut<K: Handle>(&mut self, handle: K) -> Option<&mut T> {
-        self.find_mut(handle).map(|(_, value)| value)
+        self.entry_mut(handle).map(|(_, value)| value)
     }
 
     /// The public part of an object.
     pub(super) fn public<K: Handle>(&self, handle: K) -> Option<&NdkObject> {
-        self.find(handle).map(|(public, _)| public)
+        self.entry(handle).map(|(public, _)| public)
     }
 
     /// The public part of an object, for the consumer's side.
     pub(super) fn public_mut<K: Handle>(&mut self, handle: K) -> Option<&mut NdkObject> {
-        self.find_mut(handle).map(|(public, _)| public)
+        self.entry_mut(handle).map(|(public, _)| public)
     }
 
     /// The object with that number.

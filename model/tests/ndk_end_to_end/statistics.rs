@@ -23,7 +23,8 @@ fn traffic(node: &mut Node) -> ((u64, u64), (u64, u64)) {
 fn ndk_stat_4_all_traffic_with_its_headers() {
     each(&PLAIN, |w| {
         let (qp, remote) = (w.a.qp, w.b.remote_token());
-        w.b.nic.receive(w.b.qp, 0, &[w.b.sge(0, 100)]).unwrap();
+        let place = w.b.sge(0, 100);
+        w.b.nic.receive(w.b.qp, 0, &[place]).unwrap();
         let mut forth = (0, 0);
         let mut back = (0, 0);
         let mut expect = |w: &mut crate::World, request: u64, answer: u64| {
