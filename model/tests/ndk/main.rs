@@ -6,6 +6,7 @@ mod events;
 mod fake;
 mod lam;
 mod layouts;
+mod lifetimes;
 mod local;
 mod memory;
 mod miniport;

@@ -25,6 +25,7 @@ fn ndk_stat_4_all_traffic_with_its_headers() {
         let (qp, remote) = (w.a.qp, w.b.remote_token());
         let place = w.b.sge(0, 100);
         w.b.nic.receive(w.b.qp, 0, &[place]).unwrap();
+        w.run();
         let mut forth = (0, 0);
         let mut back = (0, 0);
         let mut expect = |w: &mut crate::World, request: u64, answer: u64| {
