@@ -9,11 +9,13 @@
 //! | `types`, `record` | numbers of the messages; fields, each given once |
 //! | `messages`, `mad`, `ip` | messages, their header, and addresses in a request's private data |
 //! | `datagram` | the frame around a message |
+//! | [`machine`] | conversations |
 //!
 //! Nothing here panics, whatever comes from the outside.
 
 mod datagram;
 mod ip;
+pub mod machine;
 mod mad;
 mod messages;
 mod record;
