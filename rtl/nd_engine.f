@@ -24,8 +24,11 @@ rtl/host/nd_host_tally.sv
 rtl/host/nd_host_counters.sv
 rtl/host/nd_host_regs.sv
 rtl/host/nd_host.sv
+rtl/context/nd_context_pkg.sv
 rtl/context/nd_commit.sv
 rtl/context/nd_tables.sv
+rtl/context/nd_tokens.sv
+rtl/context/nd_local.sv
 rtl/context/nd_translate.sv
 rtl/context/nd_context.sv
 rtl/send/nd_send_pkg.sv
@@ -36,6 +39,9 @@ rtl/send/nd_send_select.sv
 rtl/send/nd_send_check.sv
 rtl/send/nd_send_walk.sv
 rtl/send/nd_send_emit.sv
+rtl/send/nd_send_local.sv
+rtl/send/nd_send_list.sv
+rtl/send/nd_send_drain.sv
 rtl/send/nd_send_tables.sv
 rtl/send/nd_send_pace.sv
 rtl/send/nd_send_requester.sv

@@ -140,6 +140,11 @@ module nd_engine
   qp_t  [1:0]            set_error_qp;
   logic                  invalidate_valid;
   logic [31:0]           invalidate;
+  logic                  local_valid, local_ready, local_pages, local_page_valid;
+  logic                  local_page_ready, local_page_error, local_done, local_apply, local_drop;
+  local_req_t            local_req;
+  logic [51:0]           local_page;
+  fault_e                local_fault;
   logic                  qp_clear_valid;
   logic [1:0]            qp_clear_ready;
   qp_t                   qp_clear, qp_query;
@@ -163,6 +168,8 @@ module nd_engine
     .clk, .rst, .ctx_wr_valid, .ctx_wr_ready, .ctx_wr, .ctx_busy, .context_done,
     .commit_req(commit_req[0]), .commit_record(commit_record[0]), .commit_gnt(commit_gnt[0]),
     .set_error_valid, .set_error(set_error_qp), .invalidate_valid, .invalidate,
+    .local_valid, .local_ready, .local_req, .local_pages, .local_page_valid, .local_page_ready,
+    .local_page, .local_page_error, .local_done, .local_fault, .local_apply, .local_drop,
     .qp_clear_valid, .qp_clear_ready, .qp_clear, .cq_wr_valid, .cq_wr_ready, .cq_wr_index, .cq_wr,
     .epoch, .qp_states, .qp_query, .qp_query_state, .send_cfg_addr, .send_cfg,
     .recv_cfg_addr, .recv_cfg, .addr_cfg_addr, .addr_cfg, .cq_cfg_addr, .cq_cfg,
@@ -182,6 +189,8 @@ module nd_engine
   logic                 tx_data_valid, tx_data_ready, tx_data_last, tx_data_error;
   logic [DataWidth-1:0] tx_data;
   logic [LaneBits:0]    tx_data_bytes;
+  logic [7:0]           gathers_begun_q, gathers_done, jobs_begun, jobs_done;
+  logic [9:0]           placed_begun, placed_done;
   logic                 scatter_valid, scatter_ready, post_valid, post_ready;
   scatter_t             scatter;
   post_t                post;
@@ -219,6 +228,7 @@ module nd_engine
     .rq_fetch_valid, .rq_fetch_ready, .rq_fetch, .rq_fetch_rsp_valid, .rq_fetch_rsp,
     .chunk_valid, .chunk_ready, .chunk, .chunk_last,
     .tx_data_valid, .tx_data_ready, .tx_data, .tx_data_bytes, .tx_data_last, .tx_data_error,
+    .gathers_done, .placed_begun, .placed_done,
     .scatter_valid, .scatter_ready, .scatter, .rx_data_valid, .rx_data_ready, .rx_data,
     .rx_data_last,
     .post_valid, .post_ready, .post, .cpl_valid, .cpl_ready, .cpl,
@@ -261,6 +271,10 @@ module nd_engine
     .send_cfg_addr, .send_cfg, .cq_cfg_addr(cq_cfg_addr[0]), .cq_cfg(cq_cfg[0]),
     .qp_clear_valid, .qp_clear_ready(qp_clear_ready[0]), .qp_clear,
     .set_error_valid(set_error_valid[0]), .set_error(set_error_qp[0]),
+    .local_valid, .local_ready, .local_req, .local_pages, .local_page_valid, .local_page_ready,
+    .local_page, .local_page_error, .local_done, .local_fault, .local_apply, .local_drop,
+    .gathers_begun(gathers_begun_q), .gathers_done, .jobs_begun, .jobs_done, .placed_begun,
+    .placed_done,
     .tr_req_valid(tr_req_valid[0]), .tr_req_ready(tr_req_ready[0]), .tr_req(tr_req[0]),
     .tr_rsp_valid(tr_rsp_valid[0]), .tr_rsp_ready(tr_rsp_ready[0]), .tr_rsp(tr_rsp[0]),
     .commit_req(commit_req[4:1]), .commit_record(commit_record[4:1]), .commit_gnt(commit_gnt[4:1]),
@@ -302,6 +316,7 @@ module nd_engine
     .tx_valid(resp_tx_valid), .tx_ready(tx_room), .tx(resp_tx),
     .chunk_valid(resp_chunk_valid), .chunk_ready(resp_chunk_ready), .chunk(resp_chunk),
     .ack_valid, .ack_ready, .ack, .read_done_valid, .read_done_ready, .read_done_qp, .settled,
+    .jobs_begun, .jobs_done,
     .read_qp, .read_slot, .read, .read_again, .reads_started, .top_psn_addr, .top_psn,
     .emit_valid, .emit_qp, .requester_addr, .requester, .requester_we, .requester_wqp,
     .requester_wdata, .moved_valid, .moved_qp, .fail_mark_valid, .fail_mark_ready, .fail_mark_qp,
@@ -358,6 +373,13 @@ module nd_engine
     .out_valid(address_valid), .out_ready(tx_valid && tx_ready), .out_data(address),
     .count(unused_addresses)
   );
+
+  // Frames with payload that were decided.
+  always_ff @(posedge clk) begin
+    gathers_begun_q <= gathers_begun_q + 8'((send_tx_valid && send_tx.chunks != '0)
+                                            || (resp_tx_valid && resp_tx.chunks != '0));
+    if (rst) gathers_begun_q <= '0;
+  end
 
   nd_wire #(.DataWidth(DataWidth)) u_wire (
     .clk, .rst, .s_axis_tdata, .s_axis_tkeep, .s_axis_tvalid, .s_axis_tready, .s_axis_tlast,

@@ -48,12 +48,12 @@ package nd_pkg;
   typedef struct packed {
     addr_t      addr;
     logic [2:0] unit_count;  // 1, 2 or 4
-    logic [7:0] tag;    // returned with the data
+    logic [8:0] tag;    // returned with the data
   } fetch_req_t;
 
   // One unit of the answer, in order; the requester always takes it.
   typedef struct packed {
-    logic [7:0]   tag;
+    logic [8:0]   tag;
     logic [1:0]   unit;   // its number
     logic         last;
     logic         error;  // the bus answered with an error
@@ -153,6 +153,7 @@ package nd_pkg;
     logic [31:0] len;         // 1..2^31; at most 4096 unless check_only; ignored for UseInvalidate
     use_e        kind;
     logic [15:0] pd;
+    qp_t         qp;          // that uses it: a window is of one queue pair
     logic        check_only;
   } translate_req_t;
 
@@ -162,6 +163,30 @@ package nd_pkg;
     fault_e fault;
     chunk_t chunk;
   } translate_rsp_t;
+
+  // A local request: Bind, FastRegister or Invalidate.
+  typedef enum logic [1:0] {
+    LocalBind,
+    LocalFastRegister,
+    LocalInvalidate
+  } local_op_e;
+
+  typedef struct packed {
+    local_op_e   op;
+    qp_t         qp;
+    idx_t        index;         // of the work request
+    logic [15:0] pd;
+    logic [31:0] object_token;
+    logic [31:0] region_token;  // Bind
+    addr_t       va;            // Bind, FastRegister: first byte
+    logic [31:0] len;           // Bind, FastRegister: bytes
+    logic        local_write;   // FastRegister
+    logic        remote_read;   // Bind, FastRegister
+    logic        remote_write;  // Bind, FastRegister
+    logic [7:0]  new_key;       // Bind
+    logic [15:0] page_count;    // FastRegister
+    logic [11:0] page_offset;   // FastRegister: of the first byte in the first page
+  } local_req_t;
 
   // Parts of a queue-pair context, as the rooms read them.
   typedef struct packed {

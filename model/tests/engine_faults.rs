@@ -10,7 +10,7 @@ use tandem_model::target::Scheduler;
 #[test]
 fn local_token_faults() {
     type Make = fn(&mut Node) -> (u64, u32, u32);
-    let faults: [(Make, Fault, bool); 9] = [
+    let faults: [(Make, Fault, bool); 10] = [
         (|_| (0, 8, 0xFFFF_FF00), Fault::TokenIndex, true),
         (|_| (0, 8, 0x0000_FF00), Fault::TokenIndex, true),
         (
@@ -45,6 +45,20 @@ fn local_token_faults() {
             },
             Fault::Right,
             false,
+        ),
+        (
+            |a| {
+                a.region(
+                    8,
+                    Access {
+                        kind: TokenKind::Window,
+                        ..Access::ALL
+                    },
+                )
+                .sge(0, 8)
+            },
+            Fault::Kind,
+            true,
         ),
         (|a| a.region(8, Access::ALL).sge(0, 9), Fault::Bounds, true),
         (
@@ -355,10 +369,10 @@ fn a_receive_without_right() {
     }
 }
 
-/// Kinds of tokens for local use: a fast region and a window-to-be are as good as a region.
+/// Kinds of tokens for local use: a fast region is as good as a region.
 #[test]
 fn kinds_of_tokens() {
-    for kind in [TokenKind::Region, TokenKind::Fast, TokenKind::Window] {
+    for kind in [TokenKind::Region, TokenKind::Fast] {
         let mut w = World::connected(Scheduler::Fair, small());
         let access = Access {
             kind,

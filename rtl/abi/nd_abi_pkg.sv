@@ -25,16 +25,21 @@ package nd_abi_pkg;
     WqeSend = 8'd1,  // NdkSend
     WqeSendInvalidate = 8'd2,  // NdkSendAndInvalidate
     WqeRead = 8'd3,  // NdkRead
-    WqeWrite = 8'd4  // NdkWrite
+    WqeWrite = 8'd4,  // NdkWrite
+    WqeBind = 8'd5,  // NdkBind
+    WqeFastRegister = 8'd6,  // NdkFastRegister
+    WqeInvalidate = 8'd7,  // NdkInvalidate
+    WqeFrame = 8'd8  // whole Ethernet frame, queue pair 1 only
   } wqe_opcode_e;
 
   // Completion status (verbs numbering).
   typedef enum logic [7:0] {
     StatusSuccess = 8'd0,  // done
     StatusLocalLength = 8'd1,  // message longer than the receive, or read response of wrong length
-    StatusLocalQpOperation = 8'd2,  // malformed work request
+    StatusLocalQpOperation = 8'd2,  // malformed work request, or FastRegister or Invalidate of what is not in the state for it
     StatusLocalProtection = 8'd4,  // local token, domain, bounds or right
     StatusFlushed = 8'd5,  // queue pair in error
+    StatusBind = 8'd6,  // memory window could not be bound
     StatusBadResponse = 8'd7,  // response that does not fit the request
     StatusRemoteInvalidRequest = 8'd9,  // NAK invalid request; also a receive refused for that
     StatusRemoteAccess = 8'd10,  // NAK remote access error
@@ -47,7 +52,9 @@ package nd_abi_pkg;
   typedef enum logic [7:0] {
     EventCompletion = 8'd1,  // an armed completion queue got a matching entry
     EventCqError = 8'd2,  // completion queue overrun
-    EventQpError = 8'd3  // queue pair went to error through its peer or a request; code is its `status`
+    EventQpError = 8'd3,  // queue pair went to error through its peer or a request; code is its `status`
+    EventSrqLimit = 8'd4,  // shared receive queue has fewer entries than its limit
+    EventLastWqe = 8'd5  // queue pair in error will complete no further receive of its shared receive queue
   } event_kind_e;
 
   // Queue-pair state.
@@ -62,8 +69,8 @@ package nd_abi_pkg;
   // Kind of a token.
   typedef enum logic [1:0] {
     TokenRegion = 2'd0,  // NdkRegisterMr region
-    TokenFast = 2'd1,  // fast-registered region: may be invalidated
-    TokenWindow = 2'd2,  // memory window; not used yet
+    TokenFast = 2'd1,  // fast-registered region: made valid by FastRegister, may be invalidated
+    TokenWindow = 2'd2,  // memory window: made valid by Bind, used by one queue pair, never locally
     TokenPrivileged = 2'd3  // privileged token: addresses are logical, no page table, never remote
   } token_kind_e;
 
@@ -72,7 +79,10 @@ package nd_abi_pkg;
     TableQp = 4'd0,  // `qp_context`
     TableCq = 4'd1,  // `cq_context`
     TableToken = 4'd2,  // `token_context`
-    TablePage = 4'd3  // one to eight page addresses of 64 bits
+    TablePage = 4'd3,  // one to eight page addresses of 64 bits
+    TableSrq = 4'd4,  // `srq_context`
+    TableCqRing = 4'd5,  // `cq_context`: another ring for a completion queue
+    TableCqModeration = 4'd6  // `cq_context`: moderation of a completion queue
   } table_e;
 
   // Arm type of a completion queue (NDKPI values).
@@ -83,7 +93,7 @@ package nd_abi_pkg;
     ArmNone = 2'd3  // not armed; never written by software
   } arm_e;
 
-  // Why a check failed; checks are made in this order, the first failure is reported.
+  // Why a check failed; the first failure is reported.
   typedef enum logic [7:0] {
     FaultNone = 8'd0,  // no fault
     FaultTokenIndex = 8'd1,  // token index out of the table, or entry not valid
@@ -92,9 +102,12 @@ package nd_abi_pkg;
     FaultRight = 8'd4,  // right missing
     FaultBounds = 8'd5,  // not inside the region, or address wraps
     FaultKind = 8'd6,  // kind of token not allowed for this use
+    FaultState = 8'd7,  // not free, or windows are bound to it
     FaultWqeIndex = 8'd8,  // WQE index differs from the expected one
     FaultWqeOpcode = 8'd9,  // unknown WQE opcode
-    FaultWqeLength = 8'd10  // more elements than the entry holds, elements shorter than length, or length above 2^31
+    FaultWqeLength = 8'd10,  // more elements than the entry holds, elements shorter than length, length above 2^31, or not one that the request may have
+    FaultQueuePair = 8'd11,  // window of another queue pair
+    FaultPageList = 8'd12  // bus error in the page list
   } fault_e;
 
   // Why a frame was dropped; each has a counter.
@@ -138,11 +151,17 @@ package nd_abi_pkg;
     CommitRxResponse = 8'd10,  // response taken: qpn, psn, cause = `rx_result`
     CommitRespond = 8'd11,  // response packet leaves or is discarded: qpn, psn, cause = `respond`
     CommitRetire = 8'd12,  // request leaves the send queue: qpn, index = WQE, cause = `status`
-    CommitFlush = 8'd13,  // request flushed: qpn, index = WQE, cause = 0 send queue, 1 receive queue
+    CommitFlush = 8'd13,  // request flushed: qpn, index = WQE, cause = 0 send queue, 1 receive queue, 2 no receive of its shared receive queue is left
     CommitComplete = 8'd14,  // entry written: qpn = CQ, index = its producer index, token = queue pair | receive << 24, cause = 1 if lost to an overrun
-    CommitQpEvent = 8'd15,  // queue-pair error event written: qpn, cause = `status`
+    CommitQpEvent = 8'd15,  // queue-pair event written: qpn, cause = `status`
     CommitTimeout = 8'd16,  // acknowledgement timer: qpn, psn = oldest not acknowledged, cause = 0 sends again, 1 fails
-    CommitRnrResume = 8'd17  // end of an RNR wait: qpn, psn = oldest not acknowledged
+    CommitRnrResume = 8'd17,  // end of an RNR wait: qpn, psn = oldest not acknowledged
+    CommitSqLocal = 8'd18,  // local request executed: qpn, index = WQE, token = its object_token
+    CommitSrqDoorbell = 8'd19,  // shared receive doorbell taken: qpn = SRQ, index = producer index
+    CommitSrqArm = 8'd20,  // limit taken: qpn = SRQ, index = limit
+    CommitSrqEvent = 8'd21,  // limit event written: qpn = SRQ
+    CommitCqEvent = 8'd22,  // completion event that was due written: qpn = CQ
+    CommitRxFrame = 8'd23  // frame for queue pair 1: qpn = 1, index = receive, cause = `status`
   } commit_kind_e;
 
   // What a received request or response led to.
@@ -172,17 +191,20 @@ package nd_abi_pkg;
   // Send-queue work request (first 64 bytes)
   typedef struct packed {
     logic [127:0] sge1;  // second element, `sge`
-    logic [127:0] sge0;  // first element, `sge`
-    logic [31:0] rsv3;  // reserved, zero
-    logic [31:0] remote_token;  // Read, Write: remote token
-    logic [63:0] remote_address;  // Read, Write: remote virtual address
-    logic [31:0] invalidate_token;  // SendInvalidate: token that the peer invalidates
-    logic [31:0] length;  // payload bytes: sum of the elements, or inline bytes
-    logic [15:0] rsv2;  // reserved, zero
+    logic [127:0] sge0;  // first element, `sge`; FastRegister: its address is that of the page list, aligned to 64 bytes
+    logic [19:0] rsv0;  // reserved, zero
+    logic [11:0] page_offset;  // FastRegister: offset of the first byte in the first page
+    logic [31:0] remote_token;  // Read, Write: remote token; Bind: token of the region
+    logic [63:0] remote_address;  // Read, Write: remote virtual address; FastRegister, Bind: virtual address of the first byte
+    logic [31:0] object_token;  // SendInvalidate: token that the peer invalidates; Invalidate: token; FastRegister: the region's from then on; Bind: the window's until then
+    logic [31:0] length;  // payload bytes: sum of the elements, or inline bytes; FastRegister, Bind: bytes of the region or window
+    logic [15:0] page_count;  // FastRegister: pages of the list
     logic [15:0] index;  // the request's own producer index; another value is a malformed request
-    logic [7:0] rsv1;  // reserved, zero
+    logic [7:0] new_key;  // Bind: key of the window from then on
     logic [7:0] num_sge;  // scatter/gather elements that follow; 0 for inline
-    logic [2:0] rsv0;  // reserved, zero
+    logic [0:0] remote_write;  // FastRegister, Bind: right of the region or window
+    logic [0:0] remote_read;  // FastRegister, Bind: right of the region or window
+    logic [0:0] local_write;  // FastRegister: right of the region
     logic [0:0] local_invalidate;  // NDK_OP_FLAG_RDMA_READ_LOCAL_INVALIDATE: token of the first element
     logic [0:0] inline_data;  // NDK_OP_FLAG_INLINE: the payload lies in this request, from byte 32
     logic [0:0] solicited;  // NDK_OP_FLAG_SEND_AND_SOLICIT_EVENT
@@ -227,7 +249,7 @@ package nd_abi_pkg;
   typedef struct packed {
     logic [0:0] phase;  // phase bit
     logic [70:0] rsv1;  // reserved, zero
-    logic [23:0] number;  // completion queue or queue pair
+    logic [23:0] number;  // completion queue, queue pair or shared receive queue
     logic [15:0] rsv0;  // reserved, zero
     logic [7:0] code;  // CqError, QpError: why
     logic [7:0] kind;  // `event_kind`
@@ -241,7 +263,7 @@ package nd_abi_pkg;
     logic [2:0] retry_cnt;  // go-backs without progress before the request fails
     logic [4:0] timeout;  // local ACK timeout: 4.096 µs × 2^timeout; 0: none
     logic [47:0] remote_mac;  // peer's MAC address, first octet in the lowest byte
-    logic [63:0] rq_base;  // receive-queue ring, logical address, aligned to its size
+    logic [63:0] rq_base;  // receive-queue ring, logical address, aligned to its size; with `srq` the number of the shared receive queue
     logic [63:0] sq_base;  // send-queue ring, logical address, aligned to its size
     logic [7:0] max_ird;  // reads that the peer may have outstanding here
     logic [23:0] rq_psn;  // PSN of the first request expected
@@ -258,7 +280,8 @@ package nd_abi_pkg;
     logic [0:0] remote_write;  // the peer may write
     logic [0:0] remote_read;  // the peer may read
     logic [3:0] rq_log;  // log2 of receive-queue entries
-    logic [1:0] rsv0;  // reserved, zero
+    logic [0:0] rsv0;  // reserved, zero
+    logic [0:0] srq;  // receives come from a shared receive queue
     logic [1:0] sq_stride;  // send-queue entry is 64 << stride bytes (0, 1, 2)
     logic [3:0] sq_log;  // log2 of send-queue entries
     logic [0:0] ipv6;  // addresses are IPv6
@@ -269,14 +292,29 @@ package nd_abi_pkg;
   // Completion-queue context
   typedef struct packed {
     logic [63:0] base;  // ring, logical address, aligned to 32 bytes
-    logic [57:0] rsv0;  // reserved, zero
+    logic [15:0] moderation_interval;  // µs for which an event is put off; 0: no moderation, 0xFFFF: no end
+    logic [15:0] moderation_count;  // entries not consumed at which an event is not put off longer; 0 or 1: no moderation, 0xFFFF: no count
+    logic [25:0] rsv0;  // reserved, zero
     logic [4:0] log_size;  // log2 of entries, at most 15
     logic [0:0] valid;  // the queue exists; writing an entry resets its indices, phase and arm
   } cq_context_t;
 
+  // Shared-receive-queue context
+  typedef struct packed {
+    logic [63:0] base;  // ring, logical address, aligned to 64 bytes
+    logic [57:0] rsv0;  // reserved, zero
+    logic [4:0] log_size;  // log2 of entries, at most 15
+    logic [0:0] valid;  // the queue exists; writing an entry resets its indices and its limit
+  } srq_context_t;
+
   // Memory-token context
   typedef struct packed {
-    logic [51:0] rsv1;  // reserved, zero
+    logic [39:0] rsv2;  // reserved, zero
+    logic [23:0] parent;  // bound window: index of its region
+    logic [15:0] windows;  // region: windows bound to it
+    logic [15:0] window_qp;  // bound window: its queue pair
+    logic [15:0] max_pages;  // TokenFast: pages reserved for it, from first_page on
+    logic [3:0] rsv1;  // reserved, zero
     logic [11:0] page_offset;  // offset of the first byte in the first page
     logic [63:0] length;  // bytes
     logic [63:0] base_address;  // virtual address of the first byte

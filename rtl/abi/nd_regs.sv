@@ -92,11 +92,15 @@ module nd_regs (
         logic CTX_COMMAND;
         logic CTX_STATUS;
         logic QP_STATE;
+        logic CQ_SWITCH;
+        logic MODERATION_UNIT;
         logic CTX_DATA;
         logic DB_SQ;
         logic DB_RQ;
         logic DB_CQ;
         logic DB_ARM;
+        logic DB_SRQ;
+        logic DB_SRQ_LIMIT;
         logic DROP;
         logic RX_FRAMES;
         logic TX_FRAMES;
@@ -153,6 +157,8 @@ module nd_regs (
         is_external |= cpuif_req_masked & (cpuif_addr == 10'h54) & cpuif_req_is_wr;
         decoded_reg_strb.CTX_STATUS = cpuif_req_masked & (cpuif_addr == 10'h58) & !cpuif_req_is_wr;
         decoded_reg_strb.QP_STATE = cpuif_req_masked & (cpuif_addr == 10'h5c) & !cpuif_req_is_wr;
+        decoded_reg_strb.CQ_SWITCH = cpuif_req_masked & (cpuif_addr == 10'h60) & !cpuif_req_is_wr;
+        decoded_reg_strb.MODERATION_UNIT = cpuif_req_masked & (cpuif_addr == 10'h64);
         decoded_reg_strb.CTX_DATA = cpuif_req_masked & (cpuif_addr >= 10'h80) & (cpuif_addr <= 10'h80 + 10'h3f);
         is_external |= cpuif_req_masked & (cpuif_addr >= 10'h80) & (cpuif_addr <= 10'h80 + 10'h3f);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 10'h80) & (cpuif_addr <= 10'h80 + 10'h3f);
@@ -164,6 +170,10 @@ module nd_regs (
         is_external |= cpuif_req_masked & (cpuif_addr == 10'h108) & cpuif_req_is_wr;
         decoded_reg_strb.DB_ARM = cpuif_req_masked & (cpuif_addr == 10'h10c) & cpuif_req_is_wr;
         is_external |= cpuif_req_masked & (cpuif_addr == 10'h10c) & cpuif_req_is_wr;
+        decoded_reg_strb.DB_SRQ = cpuif_req_masked & (cpuif_addr == 10'h110) & cpuif_req_is_wr;
+        is_external |= cpuif_req_masked & (cpuif_addr == 10'h110) & cpuif_req_is_wr;
+        decoded_reg_strb.DB_SRQ_LIMIT = cpuif_req_masked & (cpuif_addr == 10'h114) & cpuif_req_is_wr;
+        is_external |= cpuif_req_masked & (cpuif_addr == 10'h114) & cpuif_req_is_wr;
         decoded_reg_strb.DROP = cpuif_req_masked & (cpuif_addr >= 10'h200) & (cpuif_addr <= 10'h200 + 10'h7f);
         is_external |= cpuif_req_masked & (cpuif_addr >= 10'h200) & (cpuif_addr <= 10'h200 + 10'h7f);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 10'h200) & (cpuif_addr <= 10'h200 + 10'h7f);
@@ -310,6 +320,12 @@ module nd_regs (
         } CTX_INDEX;
         struct {
             struct {
+                logic [15:0] next;
+                logic load_next;
+            } clocks;
+        } MODERATION_UNIT;
+        struct {
+            struct {
                 logic [31:0] next;
                 logic load_next;
                 logic incrthreshold;
@@ -403,6 +419,11 @@ module nd_regs (
                 logic [23:0] value;
             } index;
         } CTX_INDEX;
+        struct {
+            struct {
+                logic [15:0] value;
+            } clocks;
+        } MODERATION_UNIT;
         struct {
             struct {
                 logic [31:0] value;
@@ -767,6 +788,29 @@ module nd_regs (
     assign hwif_out.CTX_COMMAND.req_is_wr = decoded_req_is_wr;
     assign hwif_out.CTX_COMMAND.wr_data = decoded_wr_data;
     assign hwif_out.CTX_COMMAND.wr_biten = decoded_wr_biten;
+    // Field: nd_regs.MODERATION_UNIT.clocks
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.MODERATION_UNIT.clocks.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.MODERATION_UNIT && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.MODERATION_UNIT.clocks.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.MODERATION_UNIT.clocks.next = next_c;
+        field_combo.MODERATION_UNIT.clocks.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.MODERATION_UNIT.clocks.value <= 16'h3e;
+        end else begin
+            if(field_combo.MODERATION_UNIT.clocks.load_next) begin
+                field_storage.MODERATION_UNIT.clocks.value <= field_combo.MODERATION_UNIT.clocks.next;
+            end
+        end
+    end
+    assign hwif_out.MODERATION_UNIT.clocks.value = field_storage.MODERATION_UNIT.clocks.value;
     // External region: nd_regs.CTX_DATA
     assign hwif_out.CTX_DATA.req = decoded_reg_strb.CTX_DATA;
     assign hwif_out.CTX_DATA.addr = decoded_addr[5:0];
@@ -797,6 +841,18 @@ module nd_regs (
     assign hwif_out.DB_ARM.req_is_wr = decoded_req_is_wr;
     assign hwif_out.DB_ARM.wr_data = decoded_wr_data;
     assign hwif_out.DB_ARM.wr_biten = decoded_wr_biten;
+    // External register: nd_regs.DB_SRQ
+
+    assign hwif_out.DB_SRQ.req = decoded_req_is_wr ? decoded_reg_strb.DB_SRQ : '0;
+    assign hwif_out.DB_SRQ.req_is_wr = decoded_req_is_wr;
+    assign hwif_out.DB_SRQ.wr_data = decoded_wr_data;
+    assign hwif_out.DB_SRQ.wr_biten = decoded_wr_biten;
+    // External register: nd_regs.DB_SRQ_LIMIT
+
+    assign hwif_out.DB_SRQ_LIMIT.req = decoded_req_is_wr ? decoded_reg_strb.DB_SRQ_LIMIT : '0;
+    assign hwif_out.DB_SRQ_LIMIT.req_is_wr = decoded_req_is_wr;
+    assign hwif_out.DB_SRQ_LIMIT.wr_data = decoded_wr_data;
+    assign hwif_out.DB_SRQ_LIMIT.wr_biten = decoded_wr_biten;
     // External region: nd_regs.DROP
     assign hwif_out.DROP.req = decoded_reg_strb.DROP;
     assign hwif_out.DROP.addr = decoded_addr[6:0];
@@ -898,6 +954,8 @@ module nd_regs (
         wr_ack |= hwif_in.DB_RQ.wr_ack;
         wr_ack |= hwif_in.DB_CQ.wr_ack;
         wr_ack |= hwif_in.DB_ARM.wr_ack;
+        wr_ack |= hwif_in.DB_SRQ.wr_ack;
+        wr_ack |= hwif_in.DB_SRQ_LIMIT.wr_ack;
         wr_ack |= hwif_in.DROP.wr_ack;
         external_wr_ack = wr_ack;
     end
@@ -961,6 +1019,7 @@ module nd_regs (
         if(rd_mux_addr == 10'hc) begin
             readback_data_var[7:0] = hwif_in.CAPS1.max_ord.next;
             readback_data_var[15:8] = hwif_in.CAPS1.max_ird.next;
+            readback_data_var[20:16] = hwif_in.CAPS1.log_srq.next;
         end
         if(rd_mux_addr == 10'h14) begin
             readback_data_var[4:0] = field_storage.EQ_LOG.log_size.value;
@@ -1015,6 +1074,12 @@ module nd_regs (
         end
         if(rd_mux_addr == 10'h5c) begin
             readback_data_var[3:0] = hwif_in.QP_STATE.qp_state.next;
+        end
+        if(rd_mux_addr == 10'h60) begin
+            readback_data_var[15:0] = hwif_in.CQ_SWITCH.index.next;
+        end
+        if(rd_mux_addr == 10'h64) begin
+            readback_data_var[15:0] = field_storage.MODERATION_UNIT.clocks.value;
         end
         if((rd_mux_addr >= 10'h80) && (rd_mux_addr <= 10'h80 + 10'h3f)) begin
             readback_data_var = hwif_in.CTX_DATA.rd_data;

@@ -40,8 +40,13 @@ package nd_regs_pkg;
     } nd_regs__CAPS1__max_ird__in_t;
 
     typedef struct {
+        logic [4:0] next;
+    } nd_regs__CAPS1__log_srq__in_t;
+
+    typedef struct {
         nd_regs__CAPS1__max_ord__in_t max_ord;
         nd_regs__CAPS1__max_ird__in_t max_ird;
+        nd_regs__CAPS1__log_srq__in_t log_srq;
     } nd_regs__CAPS1__in_t;
 
     typedef struct {
@@ -73,6 +78,14 @@ package nd_regs_pkg;
     } nd_regs__QP_STATE__in_t;
 
     typedef struct {
+        logic [15:0] next;
+    } nd_regs__CQ_SWITCH__index__in_t;
+
+    typedef struct {
+        nd_regs__CQ_SWITCH__index__in_t index;
+    } nd_regs__CQ_SWITCH__in_t;
+
+    typedef struct {
         logic rd_ack;
         logic [31:0] rd_data;
         logic wr_ack;
@@ -93,6 +106,14 @@ package nd_regs_pkg;
     typedef struct {
         logic wr_ack;
     } nd_regs__DB_ARM__external__in_t;
+
+    typedef struct {
+        logic wr_ack;
+    } nd_regs__DB_SRQ__external__in_t;
+
+    typedef struct {
+        logic wr_ack;
+    } nd_regs__DB_SRQ_LIMIT__external__in_t;
 
     typedef struct {
         logic rd_ack;
@@ -218,11 +239,14 @@ package nd_regs_pkg;
         nd_regs__CTX_COMMAND__external__in_t CTX_COMMAND;
         nd_regs__CTX_STATUS__in_t CTX_STATUS;
         nd_regs__QP_STATE__in_t QP_STATE;
+        nd_regs__CQ_SWITCH__in_t CQ_SWITCH;
         nd_regs__CTX_DATA__external__in_t CTX_DATA;
         nd_regs__DB_SQ__external__in_t DB_SQ;
         nd_regs__DB_RQ__external__in_t DB_RQ;
         nd_regs__DB_CQ__external__in_t DB_CQ;
         nd_regs__DB_ARM__external__in_t DB_ARM;
+        nd_regs__DB_SRQ__external__in_t DB_SRQ;
+        nd_regs__DB_SRQ_LIMIT__external__in_t DB_SRQ_LIMIT;
         nd_regs__DROP__external__in_t DROP;
         nd_regs__RX_FRAMES__in_t RX_FRAMES;
         nd_regs__TX_FRAMES__in_t TX_FRAMES;
@@ -349,6 +373,14 @@ package nd_regs_pkg;
     } nd_regs__CTX_COMMAND__external__out_t;
 
     typedef struct {
+        logic [15:0] value;
+    } nd_regs__MODERATION_UNIT__clocks__out_t;
+
+    typedef struct {
+        nd_regs__MODERATION_UNIT__clocks__out_t clocks;
+    } nd_regs__MODERATION_UNIT__out_t;
+
+    typedef struct {
         logic req;
         logic [5:0] addr;
         logic req_is_wr;
@@ -404,6 +436,30 @@ package nd_regs_pkg;
         nd_regs__DB_ARM__external__fields__out_t wr_data;
         nd_regs__DB_ARM__external__fields__out_t wr_biten;
     } nd_regs__DB_ARM__external__out_t;
+
+    typedef struct packed {
+        logic [15:0] queue_number;
+        logic [15:0] index;
+    } nd_regs__DB_SRQ__external__fields__out_t;
+
+    typedef struct {
+        logic req;
+        logic req_is_wr;
+        nd_regs__DB_SRQ__external__fields__out_t wr_data;
+        nd_regs__DB_SRQ__external__fields__out_t wr_biten;
+    } nd_regs__DB_SRQ__external__out_t;
+
+    typedef struct packed {
+        logic [15:0] queue_number;
+        logic [15:0] limit;
+    } nd_regs__DB_SRQ_LIMIT__external__fields__out_t;
+
+    typedef struct {
+        logic req;
+        logic req_is_wr;
+        nd_regs__DB_SRQ_LIMIT__external__fields__out_t wr_data;
+        nd_regs__DB_SRQ_LIMIT__external__fields__out_t wr_biten;
+    } nd_regs__DB_SRQ_LIMIT__external__out_t;
 
     typedef struct {
         logic req;
@@ -465,11 +521,14 @@ package nd_regs_pkg;
         nd_regs__ipv6_t__out_t IPV6_3;
         nd_regs__CTX_INDEX__out_t CTX_INDEX;
         nd_regs__CTX_COMMAND__external__out_t CTX_COMMAND;
+        nd_regs__MODERATION_UNIT__out_t MODERATION_UNIT;
         nd_regs__CTX_DATA__external__out_t CTX_DATA;
         nd_regs__DB_SQ__external__out_t DB_SQ;
         nd_regs__DB_RQ__external__out_t DB_RQ;
         nd_regs__DB_CQ__external__out_t DB_CQ;
         nd_regs__DB_ARM__external__out_t DB_ARM;
+        nd_regs__DB_SRQ__external__out_t DB_SRQ;
+        nd_regs__DB_SRQ_LIMIT__external__out_t DB_SRQ_LIMIT;
         nd_regs__DROP__external__out_t DROP;
         nd_regs__GO_BACKS__external__out_t GO_BACKS;
         nd_regs__TIMEOUTS__external__out_t TIMEOUTS;

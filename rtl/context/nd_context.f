@@ -5,7 +5,10 @@ rtl/lib/nd_rr_arb.sv
 rtl/lib/nd_fifo_reg.sv
 rtl/lib/nd_fifo_commit.sv
 rtl/lib/nd_fifo.sv
+rtl/context/nd_context_pkg.sv
 rtl/context/nd_commit.sv
 rtl/context/nd_tables.sv
+rtl/context/nd_tokens.sv
+rtl/context/nd_local.sv
 rtl/context/nd_translate.sv
 rtl/context/nd_context.sv

@@ -8,14 +8,16 @@
 //                          `context_done`
 //   pages                  written one a clock before the commit
 // At the grant the entry takes effect: what is looked up in the next clock sees it, and `epoch` has
-// moved there. `context_done` is the granted clock. Writes outside a table do nothing but commit.
+// moved there. A token takes effect a few clocks later, and moves the epoch once more then (nd_tokens).
+// `context_done` is the granted clock. Writes outside a table do nothing but commit.
 //
-// `set_error` (send, receive) and `invalidate` (receive) come in granted clocks, so never two at
-// once. An invalidation whose key does not match does nothing. It moves the epoch twice: when it
-// was granted, and when the token is gone.
+// `set_error` (send, receive), `invalidate` (receive) and `local_apply` (send) come in granted
+// clocks, so never two at once. An invalidation whose key does not match, or of a region with
+// windows, does nothing. The last two move the epoch when granted, and when tokens change.
 module nd_context
   import nd_pkg::*;
   import nd_abi_pkg::*;
+  import nd_context_pkg::*;
 #(
   // queue pairs, a power of two
   parameter int unsigned NumQp = 64,
@@ -44,6 +46,20 @@ module nd_context
   input  qp_t             [1:0] set_error,
   input  logic                  invalidate_valid,
   input  logic [31:0]           invalidate,
+
+  // local requests: checked, and made ready (nd_local)
+  input  logic                  local_valid,
+  output logic                  local_ready,
+  input  local_req_t            local_req,
+  output logic                  local_pages,
+  input  logic                  local_page_valid,
+  output logic                  local_page_ready,
+  input  logic [51:0]           local_page,
+  input  logic                  local_page_error,
+  output logic                  local_done,
+  output fault_e                local_fault,
+  input  logic                  local_apply,
+  input  logic                  local_drop,
 
   // clearing: send, receive; complete
   output logic                  qp_clear_valid,
@@ -83,6 +99,7 @@ module nd_context
   localparam int unsigned QpBits    = $clog2(NumQp);
   localparam int unsigned TokenBits = $clog2(NumToken);
   localparam int unsigned PageBits  = $clog2(NumPage);
+  localparam int unsigned PlaceBits = 12 + PageBits;
 
   typedef enum logic [2:0] {
     Idle,     // waits for a write
@@ -90,7 +107,8 @@ module nd_context
     Clear,    // waits until the rooms have cleared the queue pair
     Queue,    // waits until `complete` has cleared the completion queue
     Pages,    // writes pages
-    Commit    // asks for the grant
+    Commit,   // asks for the grant
+    Settle    // the token changes
   } state_e;
 
   state_e      state_q, state_d;
@@ -101,7 +119,7 @@ module nd_context
   logic [7:0]  epoch_q, epoch_d;
   qp_state_e   query_q, query_d;
   logic        effect, qp_we, token_we, page_we;
-  logic        invalidate_busy, invalidate_done;
+  logic        token_busy, token_changed, moves;
   logic        error_valid;
   qp_t         error_qp;
   qp_context_t qp_entry;
@@ -118,7 +136,7 @@ module nd_context
   assign cq_wr_valid    = state_q == Queue;
   assign cq_wr_index    = wr_q.index[15:0];
   assign cq_wr          = cq_context_t'(wr_q.data[$bits(cq_context_t)-1:0]);
-  assign commit_req     = state_q == Commit && !invalidate_busy;
+  assign commit_req     = state_q == Commit && !token_busy;
   assign context_done   = commit_gnt;
   assign epoch          = epoch_q;
   assign qp_query_state = query_q;
@@ -172,7 +190,8 @@ module nd_context
         page_d  = page_q + 3'd1;
         if (page_q == 3'd7 || 4'(page_q) + 4'd1 >= wr_q.count) state_d = Commit;
       end
-      default: if (commit_gnt) state_d = Idle;
+      Commit:  if (commit_gnt) state_d = token_we ? Settle : Idle;
+      default: if (!token_busy) state_d = Idle;  // Settle
     endcase
   end
 
@@ -182,7 +201,8 @@ module nd_context
     token_we    = effect && wr_q.table_id == TableToken;
     error_valid = |set_error_valid;
     error_qp    = set_error_valid[0] ? set_error[0] : set_error[1];
-    epoch_d     = epoch_q + 8'(commit_gnt || error_valid || invalidate_valid || invalidate_done);
+    moves       = commit_gnt || error_valid || invalidate_valid || local_apply || token_changed;
+    epoch_d     = epoch_q + 8'(moves);
     query_d     = qp_query < qp_t'(NumQp) ? qp_states[QpBits'(qp_query)] : QpReset;
   end
 
@@ -207,11 +227,43 @@ module nd_context
     .cq_cfg_addr, .cq_cfg
   );
 
+  token_context_t token_entry;
+  logic [TokenBits-1:0] use_index, local_index;
+  token_t               use_token, local_token;
+  logic [PlaceBits-1:0] use_distance, local_distance, change_distance;
+  logic                 use_valid, use_bound, token_valid, token_bound, list_we;
+  logic [PageBits-1:0]  first_page, list_index;
+  logic [15:0]          max_pages;
+  change_t              change;
+
+  assign token_entry = token_context_t'(wr_q.data[$bits(token_context_t)-1:0]);
+
+  nd_tokens #(.NumToken(NumToken), .NumPage(NumPage)) u_tokens (
+    .clk, .rst, .write_valid(token_we), .write_index(TokenBits'(wr_q.index)),
+    .write_entry(token_entry), .invalidate_valid, .invalidate_token(invalidate),
+    .apply_valid(local_apply), .apply(change), .apply_distance(change_distance),
+    .busy(token_busy), .changed(token_changed),
+    .use_index, .use_token, .use_distance, .use_valid, .use_bound,
+    .local_index, .local_token, .local_distance, .local_valid(token_valid),
+    .local_bound(token_bound), .local_first_page(first_page), .local_max_pages(max_pages)
+  );
+
+  nd_local #(.NumToken(NumToken), .NumPage(NumPage)) u_local (
+    .clk, .rst, .req_valid(local_valid), .req_ready(local_ready), .req(local_req),
+    .pages(local_pages), .page_valid(local_page_valid), .page_ready(local_page_ready),
+    .page_error(local_page_error), .done(local_done), .fault(local_fault),
+    .apply(local_apply), .drop(local_drop), .moved(moves), .written(commit_gnt),
+    .token_index(local_index), .token(local_token), .token_distance(local_distance),
+    .token_valid, .token_bound, .token_first_page(first_page), .token_max_pages(max_pages),
+    .token_busy, .change, .change_distance,
+    .page_busy(page_we), .page_we(list_we), .page_index(list_index)
+  );
+
   nd_translate #(.NumToken(NumToken), .NumPage(NumPage)) u_translate (
-    .clk, .rst, .token_we, .token_index(TokenBits'(wr_q.index)),
-    .token_entry(token_context_t'(wr_q.data[$bits(token_context_t)-1:0])),
-    .page_we, .page_index(PageBits'(page_index)), .page_entry(page_word[63:12]),
-    .invalidate_valid, .invalidate_token(invalidate), .invalidate_busy, .invalidate_done,
+    .clk, .rst, .lookup(use_index), .token(use_token), .distance(use_distance),
+    .valid(use_valid), .bound(use_bound),
+    .page_we(page_we || list_we), .page_index(page_we ? PageBits'(page_index) : list_index),
+    .page_entry(page_we ? page_word[63:12] : local_page),
     .tr_req_valid, .tr_req_ready, .tr_req, .tr_rsp_valid, .tr_rsp_ready, .tr_rsp
   );
 
@@ -221,7 +273,7 @@ module nd_context
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin
     if (!rst) begin
-      a_single: assert ($onehot0({set_error_valid, invalidate_valid, commit_gnt}));
+      a_single: assert ($onehot0({set_error_valid, invalidate_valid, local_apply, commit_gnt}));
       a_gnt:    assert (!commit_gnt || commit_req);
       a_ready:  assert (!(qp_clear_valid && cleared_q) || &qp_clear_ready);
       a_hold:   assert (!$past(tr_rsp_valid[0] && !tr_rsp_ready[0] && !rst)

@@ -1,4 +1,4 @@
-// Memory tokens and page table: checks of a use, and its translation into chunks of host memory.
+// Checks of a use of memory, and its translation into chunks of host memory. Holds the page table.
 //
 // Three clients, round robin, at most one request taken every other clock; the answers of a client
 // come in the order of its requests, the first one five clocks after the request was taken. An
@@ -9,39 +9,36 @@
 //           taken,     token word,  compares,       page word,   into the   answer
 //           token      va + len     page address    fault        queue
 //
-// To keep 64-bit arithmetic short, the token word holds the region's end and the distance from a
-// virtual address to its place in the page table (modulo the table) instead of length, offset and
-// first page. Pages are aligned: the low 12 bits of a page address are ignored. A page index past
-// the table wraps. A range that ends at 2^64 wraps and is refused.
-//
-// `token_we` and `page_we` take effect for lookups of the next clock. `invalidate` reads the key
-// first and clears the token two clocks later if index and key match: `invalidate_done` tells when,
-// and `invalidate_busy` forbids `token_we` meanwhile.
+// Pages are aligned: the low 12 bits of a page address are ignored. A page index past the table
+// wraps. A range that ends at 2^64 wraps and is refused. `page_we` takes effect for lookups of the
+// next clock.
 module nd_translate
   import nd_pkg::*;
   import nd_abi_pkg::*;
+  import nd_context_pkg::*;
 #(
   // memory tokens, a power of two
   parameter int unsigned NumToken = 256,
   // entries of the page table, a power of two
   parameter int unsigned NumPage = 4096,
   localparam int unsigned TokenBits = $clog2(NumToken),
-  localparam int unsigned PageBits = $clog2(NumPage)
+  localparam int unsigned PageBits  = $clog2(NumPage),
+  // of the number of a byte in all pages of the table
+  localparam int unsigned PlaceBits = 12 + PageBits
 ) (
   input  logic                 clk,
   input  logic                 rst,
 
-  input  logic                 token_we,     // `token_entry` was there one clock before
-  input  logic [TokenBits-1:0] token_index,
-  input  token_context_t       token_entry,
+  // tokens, one clock later
+  output logic [TokenBits-1:0] lookup,
+  input  token_t               token,
+  input  logic [PlaceBits-1:0] distance,
+  input  logic                 valid,
+  input  logic                 bound,
+
   input  logic                 page_we,
   input  logic [PageBits-1:0]  page_index,
   input  logic [51:0]          page_entry,   // address / 4096
-
-  input  logic                 invalidate_valid,
-  input  logic [31:0]          invalidate_token,
-  output logic                 invalidate_busy,
-  output logic                 invalidate_done,
 
   input  logic           [2:0] tr_req_valid,
   output logic           [2:0] tr_req_ready,
@@ -50,100 +47,23 @@ module nd_translate
   input  logic           [2:0] tr_rsp_ready,
   output translate_rsp_t [2:0] tr_rsp
 );
-  if (NumToken < 2 || (NumToken & (NumToken - 1)) != 0) begin : g_check_token
-    $error("%m: NumToken must be a power of two, at least 2");
-  end
   if (NumPage < 2 || (NumPage & (NumPage - 1)) != 0) begin : g_check_page
     $error("%m: NumPage must be a power of two, at least 2");
   end
 
-  // Byte number in all pages of the table.
-  localparam int unsigned PlaceBits = 12 + PageBits;
   typedef logic [PlaceBits-1:0] place_t;
   typedef logic [TokenBits-1:0] index_t;
-
-  typedef struct packed {
-    logic [64:0] region_end;
-    addr_t       base;
-    place_t      distance;  // place of a byte - its virtual address
-    logic [7:0]  key;
-    logic [15:0] pd;
-    token_kind_e kind;
-    logic        remote_write;
-    logic        remote_read;
-    logic        local_write;
-  } token_t;
 
   function automatic logic in_table(logic [23:0] index);
     return index < 24'(NumToken);
   endfunction
 
-  // ---- tables --------------------------------------------------------------------------------
-
-  token_t entry_q, token;
-  logic   valid_we, valid_bit, valid;
-  index_t valid_index, lookup;
   logic [51:0] page;
   logic [PageBits-1:0] page_lookup;
-  logic [7:0] key;
 
-  always_ff @(posedge clk) begin
-    entry_q <= '{
-      region_end: {1'b0, token_entry.base_address} + {1'b0, token_entry.length},
-      base: token_entry.base_address,
-      distance: place_t'({token_entry.first_page, token_entry.page_offset})
-                - place_t'(token_entry.base_address),
-      key: token_entry.key, pd: token_entry.pd, kind: token_kind_e'(token_entry.kind),
-      remote_write: token_entry.remote_write, remote_read: token_entry.remote_read,
-      local_write: token_entry.local_write
-    };
-  end
-
-  nd_ram #(.T(token_t), .Depth(NumToken)) u_token (
-    .clk, .we(token_we), .waddr(token_index), .wdata(entry_q), .raddr(lookup), .rdata(token)
-  );
-  nd_ram #(.T(logic), .Depth(NumToken)) u_valid (
-    .clk, .we(valid_we), .waddr(valid_index), .wdata(valid_bit), .raddr(lookup), .rdata(valid)
-  );
-  nd_ram #(.T(logic [7:0]), .Depth(NumToken)) u_key (
-    .clk, .we(token_we), .waddr(token_index), .wdata(entry_q.key),
-    .raddr(index_t'(invalidate_token[31:8])), .rdata(key)
-  );
   nd_ram #(.T(logic [51:0]), .Depth(NumPage)) u_page (
     .clk, .we(page_we), .waddr(page_index), .wdata(page_entry), .raddr(page_lookup), .rdata(page)
   );
-
-  // ---- invalidation --------------------------------------------------------------------------
-
-  logic [31:0] inv_token1_q, inv_token2_q;
-  logic        inv_valid1_q, inv_valid2_q;
-  logic [7:0]  inv_key_q;
-
-  assign invalidate_busy = inv_valid1_q || inv_valid2_q;
-  assign invalidate_done = inv_valid2_q;
-
-  always_comb begin
-    valid_we    = token_we;
-    valid_index = token_index;
-    valid_bit   = token_entry.valid;
-    if (inv_valid2_q) begin
-      valid_we    = in_table(inv_token2_q[31:8]) && inv_key_q == inv_token2_q[7:0];
-      valid_index = index_t'(inv_token2_q[31:8]);
-      valid_bit   = 1'b0;
-    end
-  end
-
-  always_ff @(posedge clk) begin
-    inv_token1_q <= invalidate_token;
-    inv_valid1_q <= invalidate_valid;
-    inv_token2_q <= inv_token1_q;
-    inv_valid2_q <= inv_valid1_q;
-    inv_key_q    <= key;
-    if (rst) begin
-      inv_valid1_q <= 1'b0;
-      inv_valid2_q <= 1'b0;
-    end
-  end
 
   // ---- clock 0: choice of a client -----------------------------------------------------------
 
@@ -176,7 +96,9 @@ module nd_translate
   translate_req_t req1_q, req2_q;
   logic [2:0]     client1_q, client2_q, client3_q, client4_q;  // one-hot
   token_t         token2_q;
-  logic           valid2_q;
+  place_t         distance2_q;
+  logic           valid2_q, bound2_q;
+  logic           foreign2, foreign3_q, foreign3_d;  // a window of another queue pair
   logic [64:0]    end2_q;
   place_t         place2, place3_q, place3_d;
   fault_e         fault2, fault3_q, fault3_d;
@@ -196,7 +118,8 @@ module nd_translate
   addr_t          addr4_q, addr4_d;
   logic           page4_q, page4_d;
 
-  // Checks in their order; the bounds come from the compares.
+  // Checks in their order; bounds, and the queue pair of a window, come from the compares. That one
+  // is between kind and right, and right is the only other fault of a window that passed the domain.
   always_comb begin
     fault2  = FaultNone;
     bounds2 = 1'b0;
@@ -205,8 +128,11 @@ module nd_translate
     else if (token2_q.pd != req2_q.pd) fault2 = FaultDomain;
     else begin
       unique case (req2_q.kind)
-        UseLocalRead: ;
-        UseLocalWrite: if (!token2_q.local_write) fault2 = FaultRight;
+        UseLocalRead: if (token2_q.kind == TokenWindow) fault2 = FaultKind;
+        UseLocalWrite: begin
+          if (token2_q.kind == TokenWindow) fault2 = FaultKind;
+          else if (!token2_q.local_write) fault2 = FaultRight;
+        end
         UseRemoteRead: begin
           if (token2_q.kind == TokenPrivileged) fault2 = FaultKind;
           else if (!token2_q.remote_read) fault2 = FaultRight;
@@ -216,8 +142,11 @@ module nd_translate
           else if (!token2_q.remote_write) fault2 = FaultRight;
         end
         default: begin
-          if (token2_q.kind != TokenFast) fault2 = FaultKind;
-          else if (!token2_q.remote_read && !token2_q.remote_write) fault2 = FaultRight;
+          if (!(token2_q.kind inside {TokenFast, TokenWindow})) fault2 = FaultKind;
+          else if (token2_q.kind == TokenFast) begin
+            if (!token2_q.remote_read && !token2_q.remote_write) fault2 = FaultRight;
+            else if (bound2_q) fault2 = FaultState;
+          end
         end
       endcase
     end
@@ -225,7 +154,9 @@ module nd_translate
       bounds2 = end2_q[64] || (token2_q.kind != TokenPrivileged
                                && (req2_q.va < token2_q.base || end2_q > token2_q.region_end));
     end
-    place2 = place_t'(req2_q.va) + token2_q.distance;
+    foreign2 = token2_q.kind == TokenWindow && token2_q.window_qp != req2_q.qp
+               && !(req2_q.kind inside {UseLocalRead, UseLocalWrite});
+    place2   = place_t'(req2_q.va) + distance2_q;
   end
 
   // The second chunk follows the first one clock later through the same stages.
@@ -238,6 +169,7 @@ module nd_translate
   always_comb begin
     client3_d     = client2_q;
     fault3_d      = fault2;
+    foreign3_d    = foreign2;
     bounds3_d     = bounds2;
     single3_d     = req2_q.check_only || req2_q.kind == UseInvalidate;
     privileged3_d = token2_q.kind == TokenPrivileged;
@@ -245,10 +177,11 @@ module nd_translate
     va3_d         = req2_q.va;
     len3_d        = len_t'(req2_q.len);
     second3_d     = 1'b0;
-    last4         = single3_q || fault3_q != FaultNone || bounds3_q || !cross3;
+    last4         = single3_q || fault3_q != FaultNone || foreign3_q || bounds3_q || !cross3;
     if (!first2) begin
       client3_d     = last4 ? '0 : client3_q;
       fault3_d      = fault3_q;
+      foreign3_d    = foreign3_q;
       bounds3_d     = bounds3_q;
       single3_d     = single3_q;
       privileged3_d = privileged3_q;
@@ -262,7 +195,9 @@ module nd_translate
   always_comb begin
     rsp4_d           = '0;
     rsp4_d.last      = last4;
-    rsp4_d.fault     = fault3_q != FaultNone ? fault3_q : bounds3_q ? FaultBounds : FaultNone;
+    rsp4_d.fault     = fault3_q;
+    if (fault3_q inside {FaultNone, FaultRight} && foreign3_q) rsp4_d.fault = FaultQueuePair;
+    else if (fault3_q == FaultNone && bounds3_q) rsp4_d.fault = FaultBounds;
     rsp4_d.chunk.len = cross3 ? room3 : len3_q;
     addr4_d          = privileged3_q ? va3_q : {page, offset3};
     page4_d          = rsp4_d.fault == FaultNone && !single3_q;
@@ -276,10 +211,13 @@ module nd_translate
     client2_q     <= client1_q;
     req2_q        <= req1_q;
     token2_q      <= token;
+    distance2_q   <= distance;
     valid2_q      <= valid;
+    bound2_q      <= bound;
     end2_q        <= {1'b0, req1_q.va} + 65'(req1_q.len);
     client3_q     <= client3_d;
     fault3_q      <= fault3_d;
+    foreign3_q    <= foreign3_d;
     bounds3_q     <= bounds3_d;
     single3_q     <= single3_d;
     privileged3_q <= privileged3_d;
@@ -328,14 +266,13 @@ module nd_translate
   end
 
   logic unused;
-  assign unused = &{1'b0, token_entry, second3_q, push_ready, req1_q, req2_q};
+  assign unused = &{1'b0, second3_q, push_ready, req1_q, req2_q};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin
     if (!rst) begin
       a_room:  assert ((client4_q & ~push_ready) == '0);
       a_place: assert (!(first2 && |client3_q && !last4));
-      a_inv:   assert (!(token_we && invalidate_busy));
       for (int unsigned i = 0; i < 3; i++) begin
         a_len: assert (!(client2_q[i]) || req2_q.kind == UseInvalidate || req2_q.len != 0);
         a_max: assert (!(client2_q[i]) || req2_q.kind == UseInvalidate || req2_q.check_only

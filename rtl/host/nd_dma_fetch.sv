@@ -35,7 +35,7 @@ module nd_dma_fetch
   localparam int unsigned UnitBeats = 512 / DataWidth;
 
   typedef struct packed {
-    logic [7:0] tag;
+    logic [8:0] tag;
     logic [1:0] last_unit;
   } meta_t;
 

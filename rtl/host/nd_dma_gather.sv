@@ -3,7 +3,8 @@
 // A burst is offered when the buffer has room for all its beats, so a beat is taken whenever it comes.
 // Many bursts are under way; they are answered in order. The bytes of a frame's chunks (`chunk_last`
 // ends a frame) are joined: all beats are full but the last one. A bus error anywhere in a frame shows
-// on its last beat as `tx_data_error`; `error` stays set after the first one.
+// on its last beat as `tx_data_error`; `error` stays set after the first one. `frames_done` counts the
+// frames whose reads are all answered and used.
 module nd_dma_gather
   import nd_pkg::*;
 #(
@@ -38,6 +39,7 @@ module nd_dma_gather
   output logic [LaneBits:0]    tx_data_bytes,
   output logic                 tx_data_last,
   output logic                 tx_data_error,
+  output logic [7:0]           frames_done,
   output logic                 error
 );
   localparam int unsigned LongestBurst = DataWidth > 128 ? 32768 / DataWidth : 256;
@@ -119,6 +121,7 @@ module nd_dma_gather
   logic                 low_last_q, low_last_d;
   logic                 bad_q, bad_d;      // a beat of the frame failed
   logic                 error_q, error_d;
+  logic [7:0]           frames_q;
   logic                 frame_done, frame_bad, bad_valid, bad_room;
 
   assign use_beat   = part_valid && beat_avail && (low_ready || !low_valid_q);
@@ -155,11 +158,13 @@ module nd_dma_gather
     low_last_q  <= low_last_d;
     bad_q       <= bad_d;
     error_q     <= error_d;
+    frames_q    <= frames_q + 8'(frame_done);
     if (rst) begin
       free_q      <= free_t'(Beats);
       low_valid_q <= 1'b0;
       bad_q       <= 1'b0;
       error_q     <= 1'b0;
+      frames_q    <= '0;
     end
   end
 
@@ -179,6 +184,7 @@ module nd_dma_gather
 
   assign tx_data_error = tx_data_last && frame_bad;
   assign error         = error_q;
+  assign frames_done   = frames_q;
   assign unused = ^{meta_count, beat_count, error_count, beat_room, bad_room, bad_valid};
 
 `ifndef SYNTHESIS

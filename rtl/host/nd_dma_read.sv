@@ -41,6 +41,7 @@ module nd_dma_read
   output logic [LaneBits:0]    tx_data_bytes,
   output logic                 tx_data_last,
   output logic                 tx_data_error,
+  output logic [7:0]           gathers_done,
   output logic                 gather_error,
 
   output logic [1:0]           m_axi_arid,
@@ -98,7 +99,7 @@ module nd_dma_read
     .burst_addr(burst_addr[2]), .burst_len(burst_len[2]),
     .beat_valid(beat_valid_q[2]), .beat_error(beat_error_q), .beat_data(beat_data_q),
     .tx_data_valid, .tx_data_ready, .tx_data, .tx_data_bytes, .tx_data_last, .tx_data_error,
-    .error(gather_error)
+    .frames_done(gathers_done), .error(gather_error)
   );
 
   // ---- AR ------------------------------------------------------------------------------------

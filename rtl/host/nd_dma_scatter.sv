@@ -43,7 +43,9 @@ module nd_dma_scatter
   output logic [Lanes-1:0]     w_strb,
   output logic                 w_last,
 
-  input  logic                 answered
+  input  logic                 answered,
+  output logic [9:0]           placed_begun,  // bursts of all chunks taken
+  output logic [9:0]           placed_done    // of those, answered
 );
   if (Outstanding < 8 || Outstanding > 128) begin : g_check
     $error("%m: Outstanding must be 8 to 128");
@@ -97,6 +99,8 @@ module nd_dma_scatter
   assign is_next  = scatter_valid && scatter.op == ScatterNext;
   assign is_post  = scatter_valid && scatter.op == ScatterPost;
 
+  assign placed_begun  = planned_q;
+  assign placed_done   = done_q;
   assign unanswered    = planned_q - done_q;
   assign age           = planned_q - waiting.after;
   assign chunk_allowed = cut_ready && job_room && calm_q;

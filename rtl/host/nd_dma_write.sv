@@ -32,6 +32,8 @@ module nd_dma_write
   output logic                 post_valid,
   input  logic                 post_ready,
   output post_t                post,
+  output logic [9:0]           placed_begun,
+  output logic [9:0]           placed_done,
 
   input  logic                 cpl_valid,
   output logic                 cpl_ready,
@@ -89,7 +91,8 @@ module nd_dma_write
     .burst_valid(req[0]), .burst_ready(take[0]),
     .burst_addr(burst_addr[0]), .burst_len(burst_len[0]),
     .w_valid(w_client_valid[0]), .w_ready(w_client_ready[0]), .w_data(w_client[0].data),
-    .w_strb(w_client[0].strb), .w_last(w_client[0].last), .answered(answered_q[0])
+    .w_strb(w_client[0].strb), .w_last(w_client[0].last), .answered(answered_q[0]),
+    .placed_begun, .placed_done
   );
 
   nd_dma_complete #(.DataWidth(DataWidth), .Outstanding(CompleteOutstanding)) u_complete (

@@ -148,6 +148,7 @@ module nd_host
   output logic [LaneBits:0]    tx_data_bytes,
   output logic                 tx_data_last,
   output logic                 tx_data_error,
+  output logic [7:0]           gathers_done,  // frames read
 
   // payload of what is received
   input  logic                 scatter_valid,
@@ -160,6 +161,8 @@ module nd_host
   output logic                 post_valid,
   input  logic                 post_ready,
   output post_t                post,
+  output logic [9:0]           placed_begun,  // bursts of the chunks taken
+  output logic [9:0]           placed_done,   // of those, answered
 
   // completion entries and events
   input  logic                 cpl_valid,
@@ -208,7 +211,7 @@ module nd_host
     .rq_fetch_valid, .rq_fetch_ready, .rq_fetch, .rq_fetch_rsp_valid, .rq_fetch_rsp,
     .chunk_valid, .chunk_ready, .chunk, .chunk_last,
     .tx_data_valid, .tx_data_ready, .tx_data, .tx_data_bytes, .tx_data_last, .tx_data_error,
-    .gather_error,
+    .gathers_done, .gather_error,
     .m_axi_arid, .m_axi_araddr, .m_axi_arlen, .m_axi_arvalid, .m_axi_arready,
     .m_axi_rid, .m_axi_rdata, .m_axi_rresp, .m_axi_rvalid, .m_axi_rready
   );
@@ -220,7 +223,8 @@ module nd_host
     .clk, .rst, .eq_base, .eq_log, .eq_ci, .irq,
     .scatter_valid, .scatter_ready, .scatter,
     .rx_data_valid, .rx_data_ready, .rx_data, .rx_data_last,
-    .post_valid, .post_ready, .post, .cpl_valid, .cpl_ready, .cpl, .write_error,
+    .post_valid, .post_ready, .post, .placed_begun, .placed_done,
+    .cpl_valid, .cpl_ready, .cpl, .write_error,
     .m_axi_awid, .m_axi_awaddr, .m_axi_awlen, .m_axi_awvalid, .m_axi_awready,
     .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast, .m_axi_wvalid, .m_axi_wready,
     .m_axi_bid, .m_axi_bresp, .m_axi_bvalid, .m_axi_bready

@@ -84,6 +84,8 @@ module nd_receive
   input  logic                  read_done_ready,
   output qp_t                   read_done_qp,
   output logic [NumQp-1:0]      settled,        // in QpErr, and all that came before is placed
+  output logic [7:0]            jobs_begun,     // of payload: decided, and handed to the DMA writer
+  output logic [7:0]            jobs_done,
   output qp_t                   read_qp,
   output logic [SlotBits-1:0]   read_slot,
   input  read_t                 read,
@@ -280,7 +282,7 @@ module nd_receive
     .clk, .rst, .chunk_valid(list_valid), .chunk_ready(list_ready), .chunk(list_chunk),
     .chunk_keep(list_keep), .chunk_discard(list_discard),
     .job_valid, .job_ready(place_ready), .job, .scatter_valid, .scatter_ready, .scatter,
-    .taken(post_valid && post_ready), .idle(place_idle)
+    .taken(post_valid && post_ready), .idle(place_idle), .jobs_begun, .jobs_done
   );
 
   // ---- answers -------------------------------------------------------------------------------

@@ -172,7 +172,7 @@ module nd_receive_fetch
           slot_d  = slot;
           req_d.addr  = entry_addr;
           req_d.unit_count = 3'd1;
-          req_d.tag   = 8'(slot);
+          req_d.tag   = 9'(slot);
           state_d = Send;
         end
       end

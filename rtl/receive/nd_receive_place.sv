@@ -3,7 +3,8 @@
 // A job is pushed in the clock of its grant, when `job_ready` was high. Its chunks come from the chunk
 // list: translated chunks enter it while a decision is prepared, `chunk_keep` (at the grant) or
 // `chunk_discard` decides over them. Of each job: its chunks, end of payload, receive completion, then
-// answer, read done or failure. `taken` posts that came back are counted down; `idle` means that none is under way.
+// answer, read done or failure. `taken` posts that came back are counted down; `idle` means that none
+// is under way. `jobs_begun` and `jobs_done` count jobs pushed, and those handed over completely.
 module nd_receive_place
   import nd_pkg::*;
   import nd_receive_pkg::*;
@@ -31,7 +32,9 @@ module nd_receive_place
   output scatter_t scatter,
 
   input  logic     taken,
-  output logic     idle
+  output logic     idle,
+  output logic [7:0] jobs_begun,
+  output logic [7:0] jobs_done
 );
   localparam int unsigned JobWidth   = $clog2(Jobs) + 1;
   localparam int unsigned ChunkWidth = $clog2(Chunks) + 1;
@@ -62,8 +65,11 @@ module nd_receive_place
   steps_t     done_q, done_d;
   logic       go, last;
   logic [7:0] flying_q, flying_d;
+  logic [7:0] begun_q, ended_q;
 
-  assign idle = flying_q == '0;
+  assign idle       = flying_q == '0;
+  assign jobs_begun = begun_q;
+  assign jobs_done  = ended_q;
 
   always_comb begin
     done_d        = done_q;
@@ -110,9 +116,13 @@ module nd_receive_place
   always_ff @(posedge clk) begin
     done_q   <= done_d;
     flying_q <= flying_d;
+    begun_q  <= begun_q + 8'(job_valid);
+    ended_q  <= ended_q + 8'(head_ready);
     if (rst) begin
       done_q   <= '0;
       flying_q <= '0;
+      begun_q  <= '0;
+      ended_q  <= '0;
     end
   end
 

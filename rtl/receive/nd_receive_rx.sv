@@ -187,7 +187,7 @@ module nd_receive_rx
     .clk, .rst, .start(walk_start), .stop(restart), .busy(walk_busy), .done(walk_done),
     .whole(plan_d.whole), .whole_req, .pieces(plan_d.pieces), .piece_use, .sge, .element, .offset,
     .bytes(frame.len), .invalidate(plan_q.invalidate), .invalidate_token(frame.ieth), .pd(cfg_q.pd),
-    .failed(walk_failed), .end_element, .end_offset, .chunks,
+    .qp, .failed(walk_failed), .end_element, .end_offset, .chunks,
     .tr_req_valid, .tr_req_ready, .tr_req, .tr_rsp_valid, .tr_rsp_ready, .tr_rsp,
     .chunk_valid, .chunk_ready, .chunk
   );
@@ -203,7 +203,8 @@ module nd_receive_rx
   // What the walk goes over: the elements of a read or a receive, or the range of a write as one.
   always_comb begin
     whole_req = '{token: frame.token, va: frame.va, len: frame.dma_len,
-                  kind: op.read ? UseRemoteRead : UseRemoteWrite, pd: cfg_q.pd, check_only: 1'b1};
+                  kind: op.read ? UseRemoteRead : UseRemoteWrite, pd: cfg_q.pd, qp: qp,
+                  check_only: 1'b1};
     piece_use = UseLocalWrite;
     sge       = receive_q.sge;
     element   = op.starts ? '0 : responder_q.element;

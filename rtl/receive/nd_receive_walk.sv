@@ -27,6 +27,7 @@ module nd_receive_walk
   input  logic             invalidate,
   input  logic [31:0]      invalidate_token,
   input  logic [15:0]      pd,
+  input  qp_t              qp,
 
   output walk_e            failed,
   output logic [2:0]       end_element,
@@ -133,7 +134,7 @@ module nd_receive_walk
         end else begin
           check_d = WalkPiece;
           req_d   = '{token: sge_q.token, va: sge_q.address + 64'(offset_q), len: 32'(piece),
-                      kind: piece_use, pd: pd, check_only: 1'b0};
+                      kind: piece_use, pd: pd, qp: qp, check_only: 1'b0};
           offset_d = offset_q + 32'(piece);
           left_d   = left_q - piece;
           state_d  = Request;
@@ -142,7 +143,7 @@ module nd_receive_walk
       Invalidate: begin
         check_d = WalkInvalidate;
         req_d   = '{token: invalidate_token, va: '0, len: 32'd1, kind: UseInvalidate, pd: pd,
-                    check_only: 1'b1};
+                    qp: qp, check_only: 1'b1};
         state_d = Request;
       end
       Request: if (tr_req_ready) state_d = Answer;

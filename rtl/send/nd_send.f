@@ -13,6 +13,9 @@ rtl/send/nd_send_select.sv
 rtl/send/nd_send_check.sv
 rtl/send/nd_send_walk.sv
 rtl/send/nd_send_emit.sv
+rtl/send/nd_send_local.sv
+rtl/send/nd_send_list.sv
+rtl/send/nd_send_drain.sv
 rtl/send/nd_send_tables.sv
 rtl/send/nd_send_pace.sv
 rtl/send/nd_send_requester.sv

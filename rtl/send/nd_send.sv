@@ -3,7 +3,7 @@
 // Packets of all queue pairs are interleaved one by one; a queue pair's state lies in memories
 // between its packets.
 //
-//   doorbell -> fetch -> select -> emit -> wire (tx, chunks)
+//   doorbell -> fetch -> select -> emit -> wire (tx, chunks), context (local requests)
 //                 ^         ^        |
 //                 +- seek --+-- retire <- responses (ack, read_done)  -> complete
 //                      ^    |
@@ -56,6 +56,18 @@ module nd_send
   output logic      [3:0]       commit_req,
   output commit_t   [3:0]       commit_record,
   input  logic      [3:0]       commit_gnt,
+  output logic                  local_valid,
+  input  logic                  local_ready,
+  output local_req_t            local_req,
+  input  logic                  local_pages,
+  output logic                  local_page_valid,
+  input  logic                  local_page_ready,
+  output logic [51:0]           local_page,
+  output logic                  local_page_error,
+  input  logic                  local_done,
+  input  fault_e                local_fault,
+  output logic                  local_apply,
+  output logic                  local_drop,
   input  logic                  verdict_valid,
   input  qp_t                   verdict_qp,
   input  rx_result_e            verdict,
@@ -69,6 +81,14 @@ module nd_send
   output fetch_req_t            fetch,
   input  logic                  fetch_rsp_valid,
   input  fetch_rsp_t            fetch_rsp,
+  // what began, and what of it is done: frames whose payload is read, jobs of payload that is
+  // placed, bursts of these jobs
+  input  logic [7:0]            gathers_begun,
+  input  logic [7:0]            gathers_done,
+  input  logic [7:0]            jobs_begun,
+  input  logic [7:0]            jobs_done,
+  input  logic [9:0]            placed_begun,
+  input  logic [9:0]            placed_done,
 
   // wire
   input  logic                  tx_stalled,     // time stands still
@@ -141,6 +161,15 @@ module nd_send
   logic                  stop, back, halt, accept, cnp, action_back, action_fail;
   qp_t                   halt_qp, timer_qp;
   logic                  move_valid, move_drop, move_drop_valid, drop_ready, end_valid;
+  logic                  executed_invalidate, skip_valid, step_valid, entry_rsp_valid;
+  logic                  request_start, request_stop, request_busy, request_done;
+  logic                  request_failed, request_drop;
+  logic                  list_start, list_stop, list_idle, entry_valid, entry_ready;
+  fault_e                request_fault;
+  addr_t                 list_addr;
+  fetch_req_t            entry;
+  logic [NumQp-1:0]      draining;
+  logic [Outstanding-1:0] locals, job_locals, packet_locals;
   logic                  una_live, top_live, timer_top_live, seek_unchecked;
   psn_t                  una, seek_next, timer_top, top_or_none;
   requester_t            timer_requester, action_requester;
@@ -173,15 +202,27 @@ module nd_send
     .clk, .rst, .qp_states, .clear_valid(qp_clear_valid), .clear_qp(qp_clear),
     .clear_done(clear_done[1]), .posted_valid, .posted_qp,
     .producer_addr(fetch_qp), .producer(producer[0]),
-    .cfg_addr(send_cfg_addr[0]), .cfg(send_cfg[0]), .fetch_valid, .fetch_ready, .fetch,
-    .fetch_rsp_valid, .fetch_rsp,
+    .cfg_addr(send_cfg_addr[0]), .cfg(send_cfg[0]), .fetch_valid(entry_valid),
+    .fetch_ready(entry_ready), .fetch(entry), .fetch_rsp_valid(entry_rsp_valid), .fetch_rsp,
     .held, .drop_valid(move_drop_valid), .drop_ready, .drop_qp(seek_qp), .drop_index(move.index),
     .filled, .emptied_valid(advance_valid), .emptied_qp(emitting_qp),
     .head_qp(look_qp), .head_slot(look_slot), .head,
     .more_qp(emitting_qp), .more_slot(emitting_slot), .more_unit, .more
   );
 
-  nd_send_select #(.NumQp(NumQp), .Prefetch(Prefetch)) u_select (
+  assign entry_rsp_valid = fetch_rsp_valid && !fetch_rsp.tag[8];
+
+  nd_send_list u_list (
+    .clk, .rst, .start(list_start), .addr(list_addr), .count(local_req.page_count),
+    .stop(list_stop), .idle(list_idle), .page_valid(local_page_valid),
+    .page_ready(local_page_ready), .page(local_page), .page_error(local_page_error),
+    .entry_valid, .entry_ready, .entry, .fetch_valid, .fetch_ready, .fetch, .fetch_rsp_valid,
+    .fetch_rsp
+  );
+
+  nd_send_select #(
+    .NumQp(NumQp), .Prefetch(Prefetch), .Outstanding(Outstanding)
+  ) u_select (
     .clk, .rst, .qp_states, .epoch, .clear_valid(qp_clear_valid), .clear_qp(qp_clear),
     .clear_done(clear_done[2]), .filled, .idle(held | waiting | paced), .behind,
     .advance_valid, .advance_qp(emitting_qp), .stop_valid(stop), .back_valid(back),
@@ -189,8 +230,8 @@ module nd_send
     .move_valid, .end_valid, .move_qp(seek_qp), .move_slot(AheadBits'(move.index)),
     .fail_valid, .fail_qp(emitting_qp), .park_valid, .park_qp(emitting_qp),
     .retired_valid, .retired_qp, .emit_busy, .emit_done, .emit_qp(emitting_qp),
-    .look_qp, .look_slot, .progress, .top, .retired(retired[0]), .cfg(send_cfg[1]), .head,
-    .job_valid, .job_ready, .job
+    .look_qp, .look_slot, .progress, .top, .locals, .retired(retired[0]), .cfg(send_cfg[1]),
+    .head, .job_valid, .job_ready, .job, .job_locals
   );
   assign send_cfg_addr[1] = look_qp;
 
@@ -201,19 +242,32 @@ module nd_send
     .accept_qp(verdict_qp), .move_valid, .end_valid, .move_qp(seek_qp),
     .clear_valid(qp_clear_valid), .clear_qp(qp_clear),
     .commit_req(commit_req[1]), .commit_record(commit_record[1]), .commit_gnt(commit_gnt[1]),
-    .job_valid, .job_ready, .job, .emit_busy, .emit_done, .emit_qp(emitting_qp),
+    .job_valid, .job_ready, .job, .job_locals, .emit_busy, .emit_done, .emit_qp(emitting_qp),
     .emit_slot(emitting_slot), .park_valid, .advance_valid, .fail_valid,
-    .packet_valid(emit_valid), .packet_level, .more_unit, .more,
+    .packet_valid(emit_valid), .packet_level, .executed_valid(local_apply),
+    .executed_invalidate, .skip_valid, .more_unit, .more,
     .tr_req_valid, .tr_req_ready, .tr_req, .tr_rsp_valid, .tr_rsp_ready, .tr_rsp,
     .tx_valid, .tx_ready, .tx, .chunk_valid, .chunk_ready, .chunk,
-    .packet, .failure(emit_failure)
+    .local_start(request_start), .local_stop(request_stop), .local_busy(request_busy),
+    .local_done(request_done), .local_failed(request_failed), .local_fault(request_fault),
+    .local_drop(request_drop), .local_req, .list_addr,
+    .packet, .packet_locals, .failure(emit_failure)
+  );
+  assign step_valid = emit_valid || local_apply || skip_valid;
+
+  nd_send_local u_local (
+    .clk, .rst, .start(request_start), .stop(request_stop), .busy(request_busy),
+    .done(request_done), .failed(request_failed), .fault(request_fault), .apply(local_apply),
+    .drop(request_drop),
+    .local_valid, .local_ready, .local_pages, .local_done, .local_fault, .local_drop,
+    .list_start, .list_stop, .list_idle
   );
 
   nd_send_tables #(.NumQp(NumQp), .MaxRead(MaxRead), .Outstanding(Outstanding)) u_tables (
     .clk, .rst, .clear_valid(qp_clear_valid), .clear_qp(qp_clear), .clear_done(clear_done[3]),
-    .emit_busy, .emit_qp(emitting_qp), .packet_valid(emit_valid), .packet, .fail_valid,
-    .fail(emit_failure), .move_valid, .move_qp(seek_qp), .move,
-    .select_qp(look_qp), .select_progress(progress), .select_top(top),
+    .emit_busy, .emit_qp(emitting_qp), .packet_valid(step_valid), .packet, .packet_locals,
+    .fail_valid, .fail(emit_failure), .move_valid, .move_qp(seek_qp), .move,
+    .select_qp(look_qp), .select_progress(progress), .select_top(top), .select_locals(locals),
     .seek_qp, .seek_next, .seek_index, .seek_unchecked, .seek_top, .seek_slot, .seek_sent,
     .retire_qp, .retire_begun(begun), .retire_fail(failure), .retire_slot(sent_slot),
     .retire_sent(sent), .timer_qp, .timer_live(timer_top_live), .timer_top,
@@ -259,8 +313,13 @@ module nd_send
     .packet_valid(emit_valid), .packet_level, .packet_qp(emitting_qp), .held, .behind,
     .look_qp(seek_qp), .live(una_live), .una, .next(seek_next), .index(seek_index),
     .unchecked(seek_unchecked), .top(seek_top), .retired(retired[1]), .sent_slot(seek_slot),
-    .sent(seek_sent), .move_valid, .move_ready(drop_ready && !commit_gnt[1]), .move_drop, .move,
-    .end_valid
+    .sent(seek_sent), .move_valid, .move_ready(drop_ready && !commit_gnt[1] && !skip_valid),
+    .move_drop, .move, .end_valid
+  );
+
+  nd_send_drain #(.NumQp(NumQp)) u_drain (
+    .clk, .rst, .start(local_apply && executed_invalidate), .start_qp(emitting_qp), .draining,
+    .gathers_begun, .gathers_done, .jobs_begun, .jobs_done, .placed_begun, .placed_done
   );
 
   nd_send_retire #(.NumQp(NumQp), .Outstanding(Outstanding)) u_retire (
@@ -268,9 +327,9 @@ module nd_send
     .clear_done(clear_done[5]), .set_error_valid, .set_error,
     .commit_req(commit_req[2]), .commit_record(commit_record[2]), .commit_gnt(commit_gnt[2]),
     .ack_valid, .ack_ready, .ack, .read_done_valid, .read_done_ready, .read_done_qp,
-    .halt_valid(halt), .halt_qp, .fail_valid, .fail_qp(emitting_qp), .posted_valid, .posted_qp,
-    .look_qp(retire_qp), .producer(producer[1]), .begun, .failure,
-    .send_cq(cq_cfg.send_cq), .sent_slot, .sent,
+    .halt_valid(halt), .halt_qp, .fail_valid, .fail_qp(emitting_qp), .executed_valid(local_apply),
+    .executed_qp(emitting_qp), .draining, .posted_valid, .posted_qp, .look_qp(retire_qp),
+    .producer(producer[1]), .begun, .failure, .send_cq(cq_cfg.send_cq), .sent_slot, .sent,
     .retired_addr({seek_qp, look_qp}), .retired, .retired_valid, .retired_qp,
     .completion_valid, .completion_ready, .completion,
     .qp_event_valid, .qp_event_ready, .qp_event_qp, .qp_event_status

@@ -3,7 +3,7 @@
 // (`take`), and as `taken` in the next clock, in which `need` is there; `plan` is there in the one
 // after that. What has to wait waits before its entry is judged; a request of which something was
 // sent waits for nothing. A read that is sent again asks for the rest from the first byte that is
-// missing.
+// missing. A local request that was executed is passed over, whatever its entry reads now.
 module nd_send_check
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -28,6 +28,9 @@ module nd_send_check
     logic        bad_opcode;
     logic        bad_length;
     logic        is_read;
+    logic        is_local;
+    logic        is_invalidate;
+    logic        skip;
     logic [31:0] remaining;
     logic [31:0] before_end;  // remaining - 1, or 0
     psn_t        psn;
@@ -52,7 +55,7 @@ module nd_send_check
 
   always_comb begin
     need = s_q.is_read ? s_q.remaining : 32'(plan_d.len);
-    if (taken.wqe.inline_data) need = '0;
+    if (taken.wqe.inline_data || s_q.is_local) need = '0;
   end
 
 
@@ -64,13 +67,18 @@ module nd_send_check
     endcase
     requests = job.progress.index - job.retired.index;
     reads    = job.progress.reads - job.retired.reads;
-    s_d.is_read    = job.wqe.opcode == WqeRead;
+    s_d.is_read    = job.wqe.opcode == WqeRead && !job.executed;
+    s_d.is_local   = is_local(job.wqe.opcode) || job.executed;
+    s_d.is_invalidate = job.wqe.opcode == WqeInvalidate;
+    s_d.skip       = job.executed;
     s_d.bad_index  = job.wqe.index != job.progress.index;
-    s_d.bad_opcode = !(job.wqe.opcode inside {WqeSend, WqeSendInvalidate, WqeRead, WqeWrite});
-    length_fault   = job.wqe.length > 32'h8000_0000 || job.wqe.num_sge > sges;
+    s_d.bad_opcode = !(is_local(job.wqe.opcode)
+                       || job.wqe.opcode inside {WqeSend, WqeSendInvalidate, WqeRead, WqeWrite});
+    length_fault   = job.wqe.num_sge > sges;
     if (s_d.is_read && (job.wqe.num_sge > 8'd4 || job.wqe.inline_data)) length_fault = 1'b1;
     if (job.wqe.inline_data && job.wqe.length > capacity) length_fault = 1'b1;
-    s_d.bad_length = length_fault;
+    if (s_d.is_local) length_fault = 1'b0;
+    s_d.bad_length = length_fault || job.wqe.length > 32'h8000_0000;
     s_d.remaining  = job.wqe.length - job.progress.sent;
     s_d.before_end = s_d.remaining == '0 ? '0 : s_d.remaining - 32'd1;
     s_d.psn        = job.top.live ? job.progress.psn : job.cfg.sq_psn;
@@ -93,14 +101,16 @@ module nd_send_check
     plan_d            = '0;
     plan_d.fresh      = s_q.fresh;
     plan_d.behind     = s_q.behind;
+    plan_d.is_local   = s_q.is_local;
+    plan_d.skip       = s_q.skip;
     plan_d.is_read    = s_q.is_read;
-    plan_d.last       = after == '0 || s_q.is_read;
-    plan_d.wide       = after[23:WideLog] != '0;
+    plan_d.last       = after == '0 || s_q.is_read || s_q.is_local;
+    plan_d.wide       = after[23:WideLog] != '0 && !s_q.is_local;
     plan_d.psn        = s_q.psn;
     plan_d.last_psn   = s_q.psn + after;
     plan_d.len        = after == '0 ? len_t'(s_q.remaining) : mtu_bytes(taken.cfg.mtu);
-    if (s_q.is_read) plan_d.len = '0;
-    plan_d.has_inline = taken.wqe.inline_data && s_q.remaining != '0;
+    if (s_q.is_read || s_q.is_local) plan_d.len = '0;
+    plan_d.has_inline = taken.wqe.inline_data && s_q.remaining != '0 && !s_q.is_local;
     plan_d.chunk.addr = taken.cfg.sq_base + (s_q.place | addr_t'(32));
     plan_d.chunk.len  = plan_d.len;
     plan_d.opcode     = packet_opcode(taken.wqe.opcode, first, plan_d.last);
@@ -111,9 +121,9 @@ module nd_send_check
     plan_d.dma_len    = s_q.remaining;
     if (s_q.fresh) begin
       plan_d.blocked = s_q.fence || (s_q.is_read && s_q.no_read) || s_q.no_request
-                       || (!s_q.alone && (taken.top.wide || plan_d.wide));
+                       || (!s_q.alone && (taken.top.wide || plan_d.wide || s_q.is_invalidate));
     end
-    if (first || taken.progress.again) begin
+    if ((first || taken.progress.again) && !s_q.skip) begin
       if (s_q.bad_index) plan_d.fault = FaultWqeIndex;
       else if (s_q.bad_opcode) plan_d.fault = FaultWqeOpcode;
       else if (s_q.bad_length) plan_d.fault = FaultWqeLength;

@@ -1,7 +1,10 @@
-// Sends one packet of a queue pair per job: checks, the walk over its bytes, and the grant.
+// Sends one packet of a queue pair per job, or executes a local request: checks, the walk over its
+// bytes or its way through `context`, and the grant.
 //
 // At the grant of CommitSqEmit its descriptor leaves on `tx`, its chunks become readable, and the
-// queue pair's tables are written (`packet`). What is wrong with the request becomes CommitSqFail,
+// queue pair's tables are written (`packet`). At that of CommitSqLocal `context` makes the change, and
+// the tables are written too; a local request that was executed before only moves the tables on, which
+// is no action. What is wrong with the request becomes CommitSqFail,
 // which stops the queue pair. A job that has to wait is parked, one that a moved epoch, a stop, a
 // go-back or a clearing has overtaken is dropped: both begin again with `select`. One that a response
 // may have passed waits until that is known.
@@ -18,6 +21,7 @@ module nd_send_emit
   parameter int unsigned Outstanding = 16,
   // entries fetched ahead per queue pair, a power of two
   parameter int unsigned Prefetch = 4,
+  localparam int unsigned SentBits  = $clog2(Outstanding),
   localparam int unsigned AheadBits = $clog2(Prefetch)
 ) (
   input  logic                clk,
@@ -41,8 +45,9 @@ module nd_send_emit
   input  logic                job_valid,
   output logic                job_ready,
   input  job_t                job,
+  input  logic [Outstanding-1:0] job_locals,  // its requests that are local, by slot
   output logic                emit_busy,
-  output logic                emit_done,      // packet or failure of `emit_qp` granted
+  output logic                emit_done,      // that of `emit_qp` is done
   output qp_t                 emit_qp,
   output logic [AheadBits-1:0] emit_slot,     // of its entry
   output logic                park_valid,     // `emit_qp` must wait
@@ -50,6 +55,9 @@ module nd_send_emit
   output logic                fail_valid,     // SqFail of `emit_qp`
   output logic                packet_valid,   // SqEmit of `emit_qp`
   output logic                packet_level,   // the packet after it was never sent
+  output logic                executed_valid, // SqLocal of `emit_qp` ...
+  output logic                executed_invalidate,  // ... that is an Invalidate
+  output logic                skip_valid,     // a local request of `emit_qp` is passed over
 
   output logic [1:0]          more_unit,
   input  logic [511:0]        more,
@@ -68,8 +76,21 @@ module nd_send_emit
   input  logic                chunk_ready,
   output chunk_t              chunk,
 
-  // what the tables are written with: at `packet_valid`, at `fail_valid`
+  // a local request on its way through `context`
+  output logic                local_start,
+  output logic                local_stop,
+  input  logic                local_busy,
+  input  logic                local_done,
+  input  logic                local_failed,
+  input  fault_e              local_fault,
+  output logic                local_drop,     // it failed
+  output local_req_t          local_req,
+  output addr_t               list_addr,      // of its page list
+
+  // what the tables are written with: at `packet_valid`, `executed_valid` and `skip_valid`; at
+  // `fail_valid`
   output packet_t             packet,
+  output logic [Outstanding-1:0] packet_locals,
   output failure_t            failure
 );
   typedef logic [$clog2(NumQp)-1:0] row_t;
@@ -78,7 +99,8 @@ module nd_send_emit
     Idle,
     Check,  // the plan is being made; the look-up of its bytes begins
     Plan,   // the plan is there: does it hold?
-    Walk    // bytes are looked up; then the grant
+    Walk,   // bytes are looked up; then the grant
+    Local   // the local request is checked; then the grant. Or it is passed over
   } state_e;
 
   state_e      state_q, state_d;
@@ -88,6 +110,7 @@ module nd_send_emit
   psn_t        next_q, next_d;        // PSN after the packet
   logic        level_q, level_d;      // it was never sent
   logic        failing_q, failing_d;  // the plan has a fault
+  logic [Outstanding-1:0] locals_q;
   plan_t       plan;
   logic        take, start, abort, emit, fail, ok;
   logic        walk_done, walk_chunk_valid, push_valid, push_ready, drop, inline_push;
@@ -115,7 +138,7 @@ module nd_send_emit
     .clk, .rst, .start, .abort, .check_only(plan.is_read),
     .use_kind(plan.is_read ? UseLocalWrite : UseLocalRead), .need,
     .element(job_q.progress.element), .offset(job_q.progress.offset), .num_sge(job_q.wqe.num_sge),
-    .pd(job_q.cfg.pd), .wqe(job_q.wqe), .more_unit, .more,
+    .pd(job_q.cfg.pd), .qp(job_q.qp), .wqe(job_q.wqe), .more_unit, .more,
     .tr_req_valid, .tr_req_ready, .tr_req, .tr_rsp_valid, .tr_rsp_ready, .tr_rsp,
     .chunk_valid(walk_chunk_valid), .chunk_ready(push_ready), .chunk(walk_chunk),
     .done(walk_done), .status(walk_status), .fault(walk_fault), .chunks(walk_chunks),
@@ -136,6 +159,8 @@ module nd_send_emit
     start       = 1'b0;
     inline_push = 1'b0;
     park_valid  = 1'b0;
+    skip_valid  = 1'b0;
+    local_start = 1'b0;
     drop        = 1'b0;
     unique case (state_q)
       Idle: begin
@@ -153,7 +178,7 @@ module nd_send_emit
       // after it was passed.
       Plan: begin
         failing_d = plan.fault != FaultNone;
-        next_d    = (plan.is_read ? plan.last_psn : plan.psn) + 24'd1;
+        next_d    = (plan.is_read ? plan.last_psn : plan.psn) + 24'(!plan.is_local);
         level_d   = !plan.behind || next_d == job_q.top.psn;
         if (stale) begin
           state_d = Idle;
@@ -162,34 +187,81 @@ module nd_send_emit
           state_d    = Idle;
         end else if (failing_d) begin
           state_d = Walk;
+        end else if (plan.is_local) begin
+          local_start = !plan.skip;
+          state_d     = Local;
         end else if (!plan.has_inline || push_ready) begin
           inline_push = plan.has_inline;
           chunks_d    = 8'(plan.has_inline);
           state_d     = Walk;
         end
       end
-      default: begin  // Walk
+      Walk: begin
         if (commit_gnt || (stale && walk_done)) state_d = Idle;
         drop = walk_done && (fail || stale);
+      end
+      default: begin  // Local
+        skip_valid = plan.skip && !stale && !pause_q;
+        if (commit_gnt || !local_busy) state_d = Idle;
       end
     endcase
   end
 
-  assign ok         = !failing_q && walk_fault == FaultNone;
-  assign status     = failing_q ? StatusLocalQpOperation : walk_status;
-  assign fault      = failing_q ? plan.fault : walk_fault;
-  assign commit_req = state_q == Walk && walk_done && !stale && !pause_q && (tx_ready || !ok);
-  assign emit       = commit_gnt && ok;
+  assign ok         = !failing_q && walk_fault == FaultNone && !local_failed;
+  assign commit_req = !stale && !pause_q && ((state_q == Walk && walk_done && (tx_ready || !ok))
+                                             || (state_q == Local && local_done));
+  assign emit       = commit_gnt && ok && !plan.is_local;
   assign fail       = commit_gnt && !ok;
 
   always_comb begin
-    if (ok) begin
-      commit_record = commit_rec(CommitSqEmit, 24'(job_q.qp), job_q.progress.index, plan.psn,
-                                 '0, '0);
-    end else begin
+    status = walk_status;
+    fault  = walk_fault;
+    if (failing_q) begin
+      status = StatusLocalQpOperation;
+      fault  = plan.fault;
+    end else if (plan.is_local) begin
+      status = job_q.wqe.opcode == WqeBind ? StatusBind : StatusLocalQpOperation;
+      fault  = local_fault;
+    end
+  end
+
+  always_comb begin
+    commit_record = commit_rec(CommitSqEmit, 24'(job_q.qp), job_q.progress.index, plan.psn, '0,
+                               '0);
+    if (!ok) begin
       commit_record = commit_rec(CommitSqFail, 24'(job_q.qp), job_q.progress.index, '0, 32'(fault),
                                  8'(status));
+    end else if (plan.is_local) begin
+      commit_record = commit_rec(CommitSqLocal, 24'(job_q.qp), job_q.progress.index, '0,
+                                 job_q.wqe.object_token, '0);
     end
+  end
+
+  // ---- local requests ------------------------------------------------------------------------
+
+  assign local_stop = state_q == Local && stale;
+  assign local_drop = state_q == Local && fail;
+  assign list_addr  = job_q.wqe.sge0[63:0];
+
+  always_comb begin
+    unique case (job_q.wqe.opcode)
+      WqeBind:         local_req.op = LocalBind;
+      WqeFastRegister: local_req.op = LocalFastRegister;
+      default:         local_req.op = LocalInvalidate;
+    endcase
+    local_req.qp           = job_q.qp;
+    local_req.index        = job_q.progress.index;
+    local_req.pd           = job_q.cfg.pd;
+    local_req.object_token = job_q.wqe.object_token;
+    local_req.region_token = job_q.wqe.remote_token;
+    local_req.va           = job_q.wqe.remote_address;
+    local_req.len          = job_q.wqe.length;
+    local_req.local_write  = job_q.wqe.local_write;
+    local_req.remote_read  = job_q.wqe.remote_read;
+    local_req.remote_write = job_q.wqe.remote_write;
+    local_req.new_key      = job_q.wqe.new_key;
+    local_req.page_count   = job_q.wqe.page_count;
+    local_req.page_offset  = job_q.wqe.page_offset;
   end
 
   // ---- chunks: readable at the grant ---------------------------------------------------------
@@ -209,19 +281,26 @@ module nd_send_emit
     qp: job_q.qp, respond: 1'b0, chunks: chunks_q + walk_chunks, opcode: plan.opcode,
     solicited: plan.solicited, ack_req: plan.ack_req, psn: plan.psn, len: plan.len,
     va: plan.va, token: job_q.wqe.remote_token, dma_len: plan.dma_len,
-    aeth: '0, ieth: job_q.wqe.invalidate_token
+    aeth: '0, ieth: job_q.wqe.object_token
   };
 
   // ---- state ---------------------------------------------------------------------------------
 
-  assign emit_done     = commit_gnt;
+  assign executed_valid      = commit_gnt && ok && plan.is_local;
+  assign executed_invalidate = job_q.wqe.opcode == WqeInvalidate;
+  assign emit_done     = commit_gnt || skip_valid;
   assign packet_valid  = emit;
   assign packet_level  = level_q;
-  assign advance_valid = emit && plan.last;
+  assign advance_valid = (commit_gnt && ok && plan.last) || skip_valid;
   assign fail_valid    = fail;
   assign failure       = '{
     index: job_q.progress.index, opcode: job_q.wqe.opcode, status: status, fault: fault
   };
+
+  always_comb begin
+    packet_locals = locals_q;
+    packet_locals[SentBits'(job_q.progress.index)] = plan.is_local;
+  end
 
   always_comb begin
     packet.progress       = job_q.progress;
@@ -243,7 +322,7 @@ module nd_send_emit
       packet.progress.packet  = job_q.progress.packet + 6'd1;
     end
     packet.top = job_q.top;
-    if (!plan.behind) begin
+    if (!plan.behind && !plan.is_local) begin
       packet.top.live = 1'b1;
       packet.top.psn  = next_q;
     end
@@ -268,7 +347,10 @@ module nd_send_emit
 
   always_ff @(posedge clk) begin
     state_q   <= state_d;
-    if (take) job_q <= job_d;
+    if (take) begin
+      job_q    <= job_d;
+      locals_q <= job_locals;
+    end
     stale_q   <= stale_d;
     failing_q <= failing_d;
     chunks_q  <= chunks_d;

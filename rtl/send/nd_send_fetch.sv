@@ -156,7 +156,7 @@ module nd_send_fetch
         state_d       = issue ? Request : Pick;
         fetch_d.addr  = cfg_q.sq_base + addr_t'(place);
         fetch_d.unit_count = 3'd1 << cfg_q.sq_stride;
-        fetch_d.tag   = 8'({row_q, slot});
+        fetch_d.tag   = 9'({row_q, slot});
       end
       default: if (fetch_ready) state_d = Pick;
     endcase

@@ -21,14 +21,15 @@ package nd_send_pkg;
   typedef struct packed {
     logic        live;     // something was sent
     psn_t        psn;      // after the newest packet or response
-    idx_t        index;    // first request of which nothing was sent
+    idx_t        index;    // first request of which nothing was sent, nor executed
     logic [7:0]  reads;    // reads started
     logic        wide;     // the newest request takes much of the PSN space
   } top_t;
 
-  // A request of which something was sent. Written with its first packet.
+  // A request of which something was sent, or that was executed here (then it has no PSN). Written
+  // with its first packet.
   typedef struct packed {
-    psn_t        first;    // PSN of its first packet
+    psn_t        first;    // PSN of its first packet; of a local request that of the next one
     psn_t        last;     // PSN of its last packet or response
     logic [2:0]  mtu;      // code of the path MTU
     logic [7:0]  opcode;
@@ -67,6 +68,7 @@ package nd_send_pkg;
     progress_t   progress;
     top_t        top;
     retired_t    retired;
+    logic        executed; // its request is a local one, and was executed
     qp_send_t    cfg;
     sq_wqe_t     wqe;
   } job_t;
@@ -77,6 +79,8 @@ package nd_send_pkg;
     fault_e      fault;     // the request is malformed
     logic        fresh;     // nothing of its request was ever sent
     logic        behind;    // it was sent before
+    logic        is_local;  // a local request, ...
+    logic        skip;      // ... which was executed before
     logic        is_read;
     logic        last;      // last packet of its request
     logic        wide;
@@ -112,6 +116,11 @@ package nd_send_pkg;
 
   // Requests of so many packets and more are alone in flight, so that PSNs compare.
   localparam int unsigned WideLog = 18;
+
+  // A request that sends nothing and takes no PSN.
+  function automatic logic is_local(logic [7:0] opcode);
+    return opcode inside {WqeBind, WqeFastRegister, WqeInvalidate};
+  endfunction
 
   // Where an entry lies in its ring, in bytes.
   function automatic logic [23:0] entry_place(idx_t index, logic [3:0] log, logic [1:0] stride);

@@ -1,12 +1,13 @@
 // Takes requests out of the send queues, in order: retirement, failure, flush.
 //
-// Events mark a queue pair: an acknowledgement, a finished read, a request that failed locally, a
-// doorbell. A marked queue pair in QpRts or QpErr takes its turn; its oldest request
+// Events mark a queue pair: an acknowledgement, a finished read, a request that failed locally or was
+// executed here, a doorbell. A marked queue pair in QpRts or QpErr takes its turn; its oldest request
 //   in QpErr  is flushed if there is one, once the queue pair is `settled`: what responses brought
 //             before is placed;
 //   in QpRts  retires with its local failure if it has one; with success when it is acknowledged (a
-//             read: and placed); or with the failure that a response told of. With a failure the
-//             queue pair goes to QpErr.
+//             read: and placed), or was executed here; or with the failure that a response told of.
+//             With a failure the queue pair goes to QpErr.
+// A queue pair that is `draining` waits: its oldest request is an Invalidate that was executed.
 // After each action the queue pair is looked at again. A go-back, and a failure by a response or the
 // timer, forget the local failure from the clock after their grant on (`halt`), though the
 // acknowledgement that tells of the failure comes later. Nothing is lost by events that come while a
@@ -48,6 +49,9 @@ module nd_send_retire
   input  qp_t                   halt_qp,
   input  logic                  fail_valid,     // SqFail
   input  qp_t                   fail_qp,
+  input  logic                  executed_valid, // SqLocal
+  input  qp_t                   executed_qp,
+  input  logic      [NumQp-1:0] draining,
   input  logic                  posted_valid,   // doorbell
   input  qp_t                   posted_qp,
 
@@ -141,7 +145,7 @@ module nd_send_retire
     for (int unsigned i = 0; i < NumQp; i++) begin
       is_error[i] = qp_states[i] == QpErr;
       eligible[i] = marked_q[i] && (qp_states[i] == QpRts || (is_error[i] && settled[i])) &&
-                    !clear_row[i];
+                    !clear_row[i] && !draining[i];
     end
   end
 
@@ -152,7 +156,8 @@ module nd_send_retire
   always_comb begin
     events   = row_of(again, qp_t'(row_q)) | row_of(ack_event[0], ack_event_qp[0])
                | row_of(ack_event[1], ack_event_qp[1]) | row_of(fail_valid, fail_qp)
-               | row_of(posted_valid, posted_qp) | (is_error & ~was_error_q);
+               | row_of(executed_valid, executed_qp) | row_of(posted_valid, posted_qp)
+               | (is_error & ~was_error_q);
     marked_d = ((marked_q & ~row_of(state_q == Address, qp_t'(row_q))) | events) & ~clear_row;
     local_d  = (local_q | row_of(fail_valid, fail_qp)) & ~row_of(halt_valid, halt_qp) & ~clear_row;
   end
@@ -209,7 +214,10 @@ module nd_send_retire
           what_d  = LocalFail;
           state_d = Ready;
         end else if (has_entry) begin
-          if (is_acked) begin
+          if (is_local(sent_q.opcode)) begin
+            what_d  = Success;
+            state_d = Ready;
+          end else if (is_acked) begin
             what_d = Success;
             if (is_placed) state_d = Ready;
           end else if (acked_q.live && acked_q.failed) begin
@@ -338,7 +346,7 @@ module nd_send_retire
 
   logic unused;
   assign unused = &{1'b0, ack_event_qp, halt_qp, fail_qp, posted_qp, clear_qp, retired_addr,
-                    sent_q.first, sent_q.mtu};
+                    executed_qp, sent_q.first, sent_q.mtu};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin

@@ -7,7 +7,8 @@
 // `move` writes the place; with `move_drop` what was fetched ahead is forgotten; `end_valid` ends the
 // hold. From a go-back to its move are four clocks, and one for each request before that of `una`.
 //
-// The search runs over the requests sent and not retired. Those that retire meanwhile are acknowledged,
+// The search runs over the requests sent and not retired; local ones have no PSN and are passed
+// over. Those that retire meanwhile are acknowledged,
 // and none is added while the queue pair is held, so that what it reads stays as it is.
 module nd_send_seek
   import nd_pkg::*;
@@ -118,7 +119,8 @@ module nd_send_seek
   // una is behind next, counted down from top, which is before neither
   assign jump      = is_back_q || to_una_q < to_next_q;
   assign none      = index_q == top_q.index;
-  assign found     = none || !live_q || !psn_older(sent.last, una_q);
+  assign found     = none
+                     || (!is_local(sent.opcode) && (!live_q || !psn_older(sent.last, una_q)));
   // Something happened since: looked at once more.
   assign more      = need_q[row_q];
 

@@ -18,6 +18,9 @@ module nd_send_select
   parameter int unsigned NumQp = 64,
   // entries fetched ahead per queue pair, a power of two; with all queue pairs at most 256
   parameter int unsigned Prefetch = 4,
+  // requests sent and not retired per queue pair, a power of two
+  parameter int unsigned Outstanding = 16,
+  localparam int unsigned SentBits  = $clog2(Outstanding),
   localparam int unsigned AheadBits = $clog2(Prefetch)
 ) (
   input  logic                  clk,
@@ -58,13 +61,15 @@ module nd_send_select
   output logic [AheadBits-1:0]  look_slot,
   input  progress_t             progress,
   input  top_t                  top,
+  input  logic [Outstanding-1:0] locals,        // requests that are local, of those that began
   input  retired_t              retired,
   input  qp_send_t              cfg,
   input  logic [511:0]          head,
 
   output logic                  job_valid,
   input  logic                  job_ready,
-  output job_t                  job
+  output job_t                  job,
+  output logic [Outstanding-1:0] job_locals
 );
   typedef logic [$clog2(NumQp)-1:0] row_t;
 
@@ -100,6 +105,8 @@ module nd_send_select
   retired_t         retired_q;
   qp_send_t         cfg_q;
   sq_wqe_t          wqe_q;
+  logic [Outstanding-1:0] locals_q;
+  logic             executed;
 
   assign clear_row   = row_of(clear_valid, clear_qp);
   assign busy_row    = row_of(emit_busy && !emit_done, emit_qp);
@@ -127,9 +134,11 @@ module nd_send_select
   assign moved     = epoch != last_epoch_q;
   assign job_valid = state_q == Hold && !job_stale && !pause_q;
   assign job_stale = stale_q || epoch != epoch_q || mine;
-  assign job       = '{
+  assign executed   = locals_q[SentBits'(progress_q.index)] && progress_q.index != top_q.index;
+  assign job_locals = locals_q;
+  assign job        = '{
     qp: qp_t'(row_q), epoch: epoch_q, progress: progress_q, top: top_q, retired: retired_q,
-    cfg: cfg_q, wqe: wqe_q
+    executed: executed, cfg: cfg_q, wqe: wqe_q
   };
 
   always_comb begin
@@ -198,6 +207,7 @@ module nd_send_select
     if (state_q == Data) begin
       progress_q <= progress;
       top_q      <= top;
+      locals_q   <= locals;
       retired_q  <= retired;
       cfg_q      <= cfg;
       wqe_q      <= sq_wqe_t'(head);

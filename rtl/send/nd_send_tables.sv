@@ -1,8 +1,8 @@
 // Where each send queue stands, how far it came, and what it sent: memories with one writer a clock.
 //
-// Written by a granted packet or failure (`emit`), by `move` (sending goes on elsewhere), which never
-// comes with a packet, and by clearing, which takes a clock without either. Look-ups are answered
-// one clock later.
+// Written by a granted packet, local request or failure, or a local request that is passed over
+// (`emit`), by `move` (sending goes on elsewhere), which never comes with one of them, and by clearing,
+// which takes a clock without either. Look-ups are answered one clock later.
 module nd_send_tables
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -26,8 +26,9 @@ module nd_send_tables
 
   input  logic                emit_busy,
   input  qp_t                 emit_qp,
-  input  logic                packet_valid,  // of `emit_qp`
+  input  logic                packet_valid,  // of `emit_qp`; or a local request
   input  packet_t             packet,
+  input  logic [Outstanding-1:0] packet_locals,
   input  logic                fail_valid,    // of `emit_qp`
   input  failure_t            fail,
 
@@ -38,6 +39,7 @@ module nd_send_tables
   input  qp_t                 select_qp,
   output progress_t           select_progress,
   output top_t                select_top,
+  output logic [Outstanding-1:0] select_locals,  // slots of local requests, of those that began
 
   input  qp_t                 seek_qp,
   output psn_t                seek_next,     // of the next packet
@@ -145,6 +147,10 @@ module nd_send_tables
   nd_ram #(.T(sent_t), .Depth(NumQp * Outstanding)) u_seek_sent (
     .clk, .we(sent_we), .waddr({emit_row, SentBits'(packet.request)}), .wdata(packet.sent),
     .raddr({row_t'(seek_qp), seek_slot}), .rdata(seek_sent)
+  );
+  nd_ram #(.T(logic [Outstanding-1:0]), .Depth(NumQp)) u_locals (
+    .clk, .we(sent_we), .waddr(emit_row), .wdata(packet_locals), .raddr(row_t'(select_qp)),
+    .rdata(select_locals)
   );
   nd_ram #(.T(failure_t), .Depth(NumQp)) u_fail (
     .clk, .we(fail_valid), .waddr(emit_row), .wdata(fail), .raddr(row_t'(retire_qp)),

@@ -21,6 +21,7 @@ module nd_send_walk
   input  logic [31:0]       offset,
   input  logic [7:0]        num_sge,
   input  logic [15:0]       pd,
+  input  qp_t               qp,
   input  sq_wqe_t           wqe,
 
   // further units of the entry, one clock later
@@ -141,7 +142,7 @@ module nd_send_walk
         piece_d = whole_d ? left : need_q;
         req_d   = '{
           token: sge_q.token, va: sge_q.address + addr_t'(offset_q), len: piece_d, kind: use_kind,
-          pd: pd, check_only: check_only
+          pd: pd, qp: qp, check_only: check_only
         };
         state_d = Request;
         if (beyond || left == '0) begin

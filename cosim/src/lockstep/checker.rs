@@ -8,7 +8,7 @@ use tandem_model::wire::Frame;
 
 use super::channels::{Channel, Item};
 use super::divergence::{Difference, Divergence, History};
-use super::placement::Placement;
+use super::placement::{Gathers, Placement};
 use super::service::Service;
 use super::timing::{Moment, Timing};
 use super::undone::undone;
@@ -39,6 +39,7 @@ pub struct Checker {
     frame_order: VecDeque<Order>,
     completion_order: VecDeque<Order>,
     placement: Placement,
+    gathers: Gathers,
     timing: Timing,
     service: Service,
     history: History,
@@ -49,11 +50,12 @@ pub struct Checker {
     seed: u64,
 }
 
-/// Which payload effects an effect has to wait for.
+/// Which payload effects and gather reads an effect has to wait for.
 #[derive(Clone, Copy)]
 struct Order {
     action: u64,
     after: u64,
+    gathers: u64,
 }
 
 impl Checker {
@@ -70,6 +72,7 @@ impl Checker {
             frame_order: VecDeque::new(),
             completion_order: VecDeque::new(),
             placement: Placement::default(),
+            gathers: Gathers::default(),
             history: History::default(),
             effects: Vec::new(),
             actions: 0,
@@ -180,7 +183,10 @@ impl Checker {
         let order = Order {
             action: number,
             after: self.engine.barrier(),
+            gathers: self.engine.gather_barrier(),
         };
+        self.gathers
+            .used(self.engine.gather_reads(), self.world.gathered());
         if action.kind == CommitKind::Retire {
             self.placed(order, "the retirement of a read")?;
         }
@@ -253,6 +259,9 @@ impl Checker {
         if let Some(change) = self.engine.timer_change() {
             self.timing.changed(change, now);
         }
+        if let Some(change) = self.engine.due_change() {
+            self.timing.put_off(change, now);
+        }
         match action.kind {
             CommitKind::SqEmit if self.service.sent(qpn) => self.starved(),
             CommitKind::SqDoorbell
@@ -287,6 +296,7 @@ impl Checker {
         for _ in before..self.completion.compared() {
             if let Some(order) = self.completion_order.pop_front() {
                 self.placed(order, "a completion entry or event")?;
+                self.gathered(order)?;
             }
         }
         Ok(())
@@ -316,6 +326,19 @@ impl Checker {
             what,
             placed: self.placement.count(),
             needed: order.after,
+        };
+        Err(self.diverge(Some(order.action), difference))
+    }
+
+    /// Whether all that was sent from memory has been read before it is told that it may go.
+    fn gathered(&mut self, order: Order) -> Result<(), Box<Divergence>> {
+        let answered = self.gathers.answered(self.world.now());
+        if order.gathers <= answered {
+            return Ok(());
+        }
+        let difference = Difference::StillRead {
+            answered,
+            needed: order.gathers,
         };
         Err(self.diverge(Some(order.action), difference))
     }

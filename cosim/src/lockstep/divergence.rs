@@ -50,6 +50,13 @@ pub enum Difference {
         /// Payload writes that had to be.
         needed: u64,
     },
+    /// A request that invalidated a token was told of while bytes were read that frames before it carry.
+    StillRead {
+        /// Gather reads answered, at least.
+        answered: u64,
+        /// Gather reads that had to be.
+        needed: u64,
+    },
     /// The run ended without an effect that the model expects.
     Missing {
         /// Channel.
@@ -136,6 +143,7 @@ impl Difference {
                 ..
             } => "context or host",
             Self::TooEarly { .. } => "host or complete",
+            Self::StillRead { .. } => "send",
             Self::FramesLeft { .. } => "receive",
             Self::Undone { actions } => actions
                 .first()
@@ -183,6 +191,10 @@ impl fmt::Display for Difference {
             } => write!(
                 f,
                 "{what} came before its data: {needed} payload writes had to be placed, {placed} were"
+            ),
+            Self::StillRead { answered, needed } => write!(
+                f,
+                "an invalidation was told of before frames had their bytes: {needed} gather reads had to be answered, {answered} were"
             ),
             Self::Missing { channel, expected } => write!(f, "{channel}: {expected} never came"),
             Self::Surplus { channel, observed } => {

@@ -63,9 +63,52 @@ impl Placement {
     }
 }
 
+/// When the gather reads of actions were answered, for what may not be seen before.
+///
+/// They are answered in the order of the actions, and an action may be looked at before its reads were answered.
+#[derive(Debug, Default)]
+pub struct Gathers {
+    /// Reads of all actions up to one, and the number of the record that showed the answer to the last of them.
+    ahead: VecDeque<(u64, u64)>,
+    answered: u64,
+}
+
+impl Gathers {
+    /// Actions have made `count` gather reads so far; record number `record` showed the answer to the newest.
+    pub fn used(&mut self, count: u64, record: u64) {
+        let last = self.ahead.back().map_or(self.answered, |last| last.0);
+        if last < count {
+            self.ahead.push_back((count, record));
+        }
+    }
+
+    /// How many of the reads of actions so far were answered before record number `now`.
+    pub fn answered(&mut self, now: u64) -> u64 {
+        while let Some(&(count, record)) = self.ahead.front()
+            && record < now
+        {
+            self.answered = count;
+            self.ahead.pop_front();
+        }
+        self.answered
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reads_count_from_the_record_on_that_showed_their_answer() {
+        let mut gathers = Gathers::default();
+        gathers.used(2, 5);
+        gathers.used(2, 5);
+        gathers.used(3, 20);
+        assert_eq!(gathers.answered(5), 0);
+        assert_eq!(gathers.answered(6), 2);
+        assert_eq!(gathers.answered(20), 2);
+        assert_eq!(gathers.answered(21), 3);
+    }
 
     #[test]
     fn an_effect_is_placed_when_its_last_burst_was_answered() {

@@ -1,14 +1,16 @@
 //! The bench's clock beside the model, which has none: timers that end neither early nor late, notifications of
-//! congestion that are spaced, packets that keep the pace of their queue pair.
+//! congestion that are spaced, packets that keep the pace of their queue pair, events that are not put off too long.
 
-use tandem_model::engine::{Timer, TimerChange};
+use std::collections::BTreeMap;
+
+use tandem_model::engine::{DueChange, Timer, TimerChange};
 
 use super::pace::Pace;
 use super::untimely::Untimely;
 
 /// A timer ends at the latest after so many times its least time …
 const LATEST: u64 = 4;
-/// … and so many clocks more.
+/// … and so many clocks more, as an event that is put off.
 const GRACE: u64 = 512;
 
 /// When something happened.
@@ -56,12 +58,21 @@ struct Sent {
     payload: usize,
 }
 
+/// An event of a completion queue that is put off.
+#[derive(Clone, Copy, Debug)]
+struct PutOff {
+    since: u64,
+    most: u64,
+}
+
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Timing {
     qps: Vec<Qp>,
     /// No timer is overdue before this.
     due: u64,
+    /// Events of completion queues that are put off and come by themselves.
+    put_off: BTreeMap<u32, PutOff>,
 }
 
 impl Timing {
@@ -73,13 +84,19 @@ impl Timing {
         &mut self.qps[index]
     }
 
-    /// Whether any timer runs.
+    /// Whether something comes by itself: any timer runs, or an event is put off for a time.
     pub(super) fn timer_runs(&self) -> bool {
-        self.qps.iter().any(|qp| qp.timer.is_some())
+        !self.put_off.is_empty() || self.qps.iter().any(|qp| qp.timer.is_some())
     }
 
-    /// Whether a timer is overdue by now.
+    /// Whether a timer or an event is overdue by now.
     pub(super) fn overdue(&mut self, now: Moment) -> Result<(), Untimely> {
+        for (&cq, &PutOff { since, most }) in &self.put_off {
+            let elapsed = now.cycle - since;
+            if elapsed > most {
+                return Err(Untimely::EventLate { cq, elapsed, most });
+            }
+        }
         let counted = now.counted();
         if counted < self.due {
             return Ok(());
@@ -124,6 +141,19 @@ impl Timing {
             self.due = self.due.min(since + running.most() + 1);
         }
         self.qp(change.qpn).timer = running;
+    }
+
+    /// What an action did to an event that is put off.
+    pub(super) fn put_off(&mut self, change: DueChange, now: Moment) {
+        match change.event.and_then(|event| event.clocks) {
+            Some(clocks) => {
+                let (since, most) = (now.cycle, clocks + GRACE);
+                self.put_off.insert(change.cq, PutOff { since, most });
+            }
+            None => {
+                self.put_off.remove(&change.cq);
+            }
+        }
     }
 
     /// A queue pair sends a congestion notification.
@@ -192,6 +222,8 @@ impl Timing {
 
 #[cfg(test)]
 mod tests {
+    use tandem_model::engine::DueEvent;
+
     use super::*;
 
     const TIMER: Timer = Timer::Acknowledge { clocks: 1000 };
@@ -244,6 +276,21 @@ mod tests {
             at(8512),
         );
         assert!(timing.overdue(at(100_000)).is_ok() && !timing.timer_runs());
+    }
+
+    #[test]
+    fn an_event_is_put_off_no_longer_than_it_may_be() {
+        let event = |clocks| Some(DueEvent { clocks });
+        let mut timing = Timing::default();
+        let mut put_off = |event, since| {
+            timing.put_off(DueChange { cq: 5, event }, at(since));
+            [612, 613].map(|clock| timing.overdue(at(since + clock)).is_ok())
+        };
+        assert_eq!(put_off(event(Some(100)), 7), [true, false]);
+        assert_eq!(put_off(event(None), 1007), [true, true]);
+        assert_eq!(put_off(event(Some(100)), 2007), [true, false]);
+        assert_eq!(put_off(None, 3007), [true, true]);
+        assert!(!timing.timer_runs());
     }
 
     #[test]

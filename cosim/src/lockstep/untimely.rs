@@ -25,6 +25,15 @@ pub enum Untimely {
         /// Clocks after which it must have ended.
         most: u64,
     },
+    /// An event of a completion queue that was put off did not come in time.
+    EventLate {
+        /// The completion queue.
+        cq: u32,
+        /// Clocks since it became due, or its time began anew.
+        elapsed: u64,
+        /// Clocks after which it must have come.
+        most: u64,
+    },
     /// A congestion notification came too soon after the one before.
     CnpTooSoon {
         /// Clocks between them.
@@ -57,6 +66,7 @@ impl Untimely {
     pub fn room(&self) -> &'static str {
         match self {
             Self::CnpTooSoon { .. } => "receive",
+            Self::EventLate { .. } => "complete",
             _ => "send",
         }
     }
@@ -87,6 +97,10 @@ impl fmt::Display for Untimely {
                 f,
                 "overdue: the {} of queue pair {qpn} began {elapsed} clocks ago, it must end within {most}",
                 name(timer)
+            ),
+            Self::EventLate { cq, elapsed, most } => write!(
+                f,
+                "overdue: the event of completion queue {cq} was put off {elapsed} clocks ago, it must come within {most}"
             ),
             Self::CnpTooSoon { elapsed, least } => write!(
                 f,

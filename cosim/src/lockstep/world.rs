@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use crossbeam_channel::{Receiver, Sender};
 use tandem_model::abi::CommitKind;
-use tandem_model::engine::{Action, InputError, Inputs, ReadChannel};
+use tandem_model::engine::{Action, BusAnswer, InputError, Inputs, ReadChannel};
 
 use super::divergence::Difference;
 use super::{Record, Standing};
@@ -22,6 +22,8 @@ pub(super) struct World {
     /// Number of the next record that comes, and of the one that is looked at.
     coming: u64,
     now: u64,
+    /// Number of the record of the newest gather read that an action has used.
+    gathered: u64,
     pub(super) frames_in: VecDeque<Vec<u8>>,
 }
 
@@ -40,6 +42,7 @@ impl World {
             broken_off: false,
             coming: 0,
             now: 0,
+            gathered: 0,
             frames_in: VecDeque::new(),
         }
     }
@@ -90,6 +93,16 @@ impl World {
         }
     }
 
+    /// Number of the record that is looked at.
+    pub(super) fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Number of the record that showed the newest gather read that an action has used: all before it are shown earlier.
+    pub(super) fn gathered(&self) -> u64 {
+        self.gathered
+    }
+
     /// The oldest gather read that no action has used.
     pub(super) fn gather_left(&self) -> Option<&ReadBurst> {
         let queue = &self.reads[ReadChannel::Gather as usize];
@@ -115,7 +128,8 @@ impl World {
         loop {
             let (now, queue) = (self.now, &mut self.reads[channel as usize]);
             if ordered {
-                if let Some((_, burst)) = queue.pop_front() {
+                if let Some((number, burst)) = queue.pop_front() {
+                    self.gathered = number;
                     return Some(burst);
                 }
             } else {
@@ -193,6 +207,19 @@ impl Inputs for Recorded<'_> {
             skip = 0;
         }
         Ok(())
+    }
+
+    fn read_list(&mut self, address: u64, bytes: &mut [u8]) -> Result<BusAnswer, InputError> {
+        let channel = ReadChannel::SqFetch;
+        let burst = self.world.burst(channel, address);
+        match burst {
+            Some(burst) if burst.error => Ok(BusAnswer::Error),
+            Some(burst) if burst.bytes.len() == bytes.len() => {
+                bytes.copy_from_slice(&burst.bytes);
+                Ok(BusAnswer::Data)
+            }
+            burst => Err(self.fail(channel, address, bytes.len(), burst.as_ref())),
+        }
     }
 }
 

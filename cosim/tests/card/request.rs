@@ -72,7 +72,7 @@ impl Request {
             .with("num_sge", self.elements.len() as u8)
             .with("index", self.index)
             .with("length", self.length)
-            .with("invalidate_token", self.invalidate)
+            .with("object_token", self.invalidate)
             .with("remote_address", self.remote.0)
             .with("remote_token", self.remote.1);
         let mut entry = record.as_bytes()[..HEAD].to_vec();

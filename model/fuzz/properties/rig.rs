@@ -323,7 +323,7 @@ impl Rig {
             .with("num_sge", 1u8)
             .with("index", index)
             .with("length", length)
-            .with("invalidate_token", 0x1234u32)
+            .with("object_token", 0x1234u32)
             .with("remote_address", 0x1_2345_6789u64)
             .with("remote_token", 0x999u32)
             .as_bytes()[..32]

@@ -51,15 +51,20 @@ shared! {
         SendInvalidate = 2, "NdkSendAndInvalidate";
         Read = 3, "NdkRead";
         Write = 4, "NdkWrite";
+        Bind = 5, "NdkBind";
+        FastRegister = 6, "NdkFastRegister";
+        Invalidate = 7, "NdkInvalidate";
+        Frame = 8, "whole Ethernet frame, queue pair 1 only";
     }
 
     /// Completion status (verbs numbering).
     Status, "status", "Status", 8 {
         Success = 0, "done";
         LocalLength = 1, "message longer than the receive, or read response of wrong length";
-        LocalQpOperation = 2, "malformed work request";
+        LocalQpOperation = 2, "malformed work request, or FastRegister or Invalidate of what is not in the state for it";
         LocalProtection = 4, "local token, domain, bounds or right";
         Flushed = 5, "queue pair in error";
+        Bind = 6, "memory window could not be bound";
         BadResponse = 7, "response that does not fit the request";
         RemoteInvalidRequest = 9, "NAK invalid request; also a receive refused for that";
         RemoteAccess = 10, "NAK remote access error";
@@ -73,6 +78,8 @@ shared! {
         Completion = 1, "an armed completion queue got a matching entry";
         CqError = 2, "completion queue overrun";
         QpError = 3, "queue pair went to error through its peer or a request; code is its `status`";
+        SrqLimit = 4, "shared receive queue has fewer entries than its limit";
+        LastWqe = 5, "queue pair in error will complete no further receive of its shared receive queue";
     }
 
     /// Queue-pair state.
@@ -87,8 +94,8 @@ shared! {
     /// Kind of a token.
     TokenKind, "token_kind", "Token", 2 {
         Region = 0, "NdkRegisterMr region";
-        Fast = 1, "fast-registered region: may be invalidated";
-        Window = 2, "memory window; not used yet";
+        Fast = 1, "fast-registered region: made valid by FastRegister, may be invalidated";
+        Window = 2, "memory window: made valid by Bind, used by one queue pair, never locally";
         Privileged = 3, "privileged token: addresses are logical, no page table, never remote";
     }
 
@@ -98,6 +105,9 @@ shared! {
         Cq = 1, "`cq_context`";
         Token = 2, "`token_context`";
         Page = 3, "one to eight page addresses of 64 bits";
+        Srq = 4, "`srq_context`";
+        CqRing = 5, "`cq_context`: another ring for a completion queue";
+        CqModeration = 6, "`cq_context`: moderation of a completion queue";
     }
 
     /// Arm type of a completion queue (NDKPI values).
@@ -108,7 +118,7 @@ shared! {
         None = 3, "not armed; never written by software";
     }
 
-    /// Why a check failed; checks are made in this order, the first failure is reported.
+    /// Why a check failed; the first failure is reported.
     Fault, "fault", "Fault", 8 {
         None = 0, "no fault";
         TokenIndex = 1, "token index out of the table, or entry not valid";
@@ -117,9 +127,12 @@ shared! {
         Right = 4, "right missing";
         Bounds = 5, "not inside the region, or address wraps";
         Kind = 6, "kind of token not allowed for this use";
+        State = 7, "not free, or windows are bound to it";
         WqeIndex = 8, "WQE index differs from the expected one";
         WqeOpcode = 9, "unknown WQE opcode";
-        WqeLength = 10, "more elements than the entry holds, elements shorter than length, or length above 2^31";
+        WqeLength = 10, "more elements than the entry holds, elements shorter than length, length above 2^31, or not one that the request may have";
+        QueuePair = 11, "window of another queue pair";
+        PageList = 12, "bus error in the page list";
     }
 
     /// Why a frame was dropped; each has a counter.
@@ -163,11 +176,17 @@ shared! {
         RxResponse = 10, "response taken: qpn, psn, cause = `rx_result`";
         Respond = 11, "response packet leaves or is discarded: qpn, psn, cause = `respond`";
         Retire = 12, "request leaves the send queue: qpn, index = WQE, cause = `status`";
-        Flush = 13, "request flushed: qpn, index = WQE, cause = 0 send queue, 1 receive queue";
+        Flush = 13, "request flushed: qpn, index = WQE, cause = 0 send queue, 1 receive queue, 2 no receive of its shared receive queue is left";
         Complete = 14, "entry written: qpn = CQ, index = its producer index, token = queue pair | receive << 24, cause = 1 if lost to an overrun";
-        QpEvent = 15, "queue-pair error event written: qpn, cause = `status`";
+        QpEvent = 15, "queue-pair event written: qpn, cause = `status`";
         Timeout = 16, "acknowledgement timer: qpn, psn = oldest not acknowledged, cause = 0 sends again, 1 fails";
         RnrResume = 17, "end of an RNR wait: qpn, psn = oldest not acknowledged";
+        SqLocal = 18, "local request executed: qpn, index = WQE, token = its object_token";
+        SrqDoorbell = 19, "shared receive doorbell taken: qpn = SRQ, index = producer index";
+        SrqArm = 20, "limit taken: qpn = SRQ, index = limit";
+        SrqEvent = 21, "limit event written: qpn = SRQ";
+        CqEvent = 22, "completion event that was due written: qpn = CQ";
+        RxFrame = 23, "frame for queue pair 1: qpn = 1, index = receive, cause = `status`";
     }
 
     /// What a received request or response led to.

@@ -24,12 +24,16 @@ pub(crate) const CTX_INDEX: u32 = regs::CtxIndex::OFFSET;
 pub(crate) const CTX_COMMAND: u32 = regs::CtxCommand::OFFSET;
 pub(crate) const CTX_STATUS: u32 = regs::CtxStatus::OFFSET;
 pub(crate) const QP_STATE: u32 = regs::QpState::OFFSET;
+pub(crate) const CQ_SWITCH: u32 = regs::CqSwitch::OFFSET;
+pub(crate) const MODERATION_UNIT: u32 = regs::ModerationUnit::OFFSET;
 pub(crate) const CTX_DATA: u32 = regs::CtxDataWord::OFFSET;
 pub(crate) const CTX_DATA_LAST: u32 = CTX_DATA + 15 * 4;
 pub(crate) const DB_SQ: u32 = regs::DbSq::OFFSET;
 pub(crate) const DB_RQ: u32 = regs::DbRq::OFFSET;
 pub(crate) const DB_CQ: u32 = regs::DbCq::OFFSET;
 pub(crate) const DB_ARM: u32 = regs::DbArm::OFFSET;
+pub(crate) const DB_SRQ: u32 = regs::DbSrq::OFFSET;
+pub(crate) const DB_SRQ_LIMIT: u32 = regs::DbSrqLimit::OFFSET;
 pub(crate) const DROP: u32 = regs::DropFrames::OFFSET;
 pub(crate) const DROP_LAST: u32 = DROP + 31 * 4;
 pub(crate) const RX_FRAMES: u32 = regs::RxFrames::OFFSET;
@@ -52,6 +56,8 @@ pub(crate) const TIME_UNIT_RESET: u16 = regs::TimeUnit::RESET.0 as u16;
 pub(crate) const RNR_UNIT_RESET: u16 = regs::RnrUnit::RESET.0 as u16;
 /// Clocks of 50 µs at 62.5 MHz: CNP_INTERVAL after reset.
 pub(crate) const CNP_INTERVAL_RESET: u32 = regs::CnpInterval::RESET.0;
+/// Clocks of 1 µs at 62.5 MHz: MODERATION_UNIT after reset.
+pub(crate) const MODERATION_UNIT_RESET: u16 = regs::ModerationUnit::RESET.0 as u16;
 
 /// Value of ID.
 pub(crate) const ID_VALUE: u32 = regs::Id::RESET.0;

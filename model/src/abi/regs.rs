@@ -166,7 +166,7 @@ impl Default for Caps0 {
     }
 }
 
-/// Limits of reads.
+/// Limits of reads; shared receive queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Caps1(pub u32);
 
@@ -197,6 +197,17 @@ impl Caps1 {
     #[must_use]
     pub const fn with_max_ird(self, value: u32) -> Self {
         Self(self.0 & !(0xff << 8) | (value as u32 & 0xff) << 8)
+    }
+
+    /// log2 of shared receive queues.
+    pub const fn log_srq(self) -> u32 {
+        ((self.0 >> 16) & 0x1f) as u32
+    }
+
+    /// The register with another `log_srq`; bits beyond the field are dropped.
+    #[must_use]
+    pub const fn with_log_srq(self, value: u32) -> Self {
+        Self(self.0 & !(0x1f << 16) | (value as u32 & 0x1f) << 16)
     }
 }
 
@@ -768,6 +779,64 @@ impl Default for QpState {
     }
 }
 
+/// Where the last TableCqRing took effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CqSwitch(pub u32);
+
+impl CqSwitch {
+    /// The offset in the register window, in bytes; of an array, of its first.
+    pub const OFFSET: u32 = 0x60;
+
+    /// The value after reset.
+    pub const RESET: Self = Self(0x0);
+
+    /// Producer index of the completion queue in its old ring.
+    pub const fn index(self) -> u32 {
+        ((self.0 >> 0) & 0xffff) as u32
+    }
+
+    /// The register with another `index`; bits beyond the field are dropped.
+    #[must_use]
+    pub const fn with_index(self, value: u32) -> Self {
+        Self(self.0 & !(0xffff << 0) | (value as u32 & 0xffff) << 0)
+    }
+}
+
+impl Default for CqSwitch {
+    fn default() -> Self {
+        Self::RESET
+    }
+}
+
+/// Clocks of 1 microsecond, the unit of moderation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ModerationUnit(pub u32);
+
+impl ModerationUnit {
+    /// The offset in the register window, in bytes; of an array, of its first.
+    pub const OFFSET: u32 = 0x64;
+
+    /// The value after reset.
+    pub const RESET: Self = Self(0x3e);
+
+    /// Clocks; 0 counts as 1. After reset those of 62.5 MHz.
+    pub const fn clocks(self) -> u32 {
+        ((self.0 >> 0) & 0xffff) as u32
+    }
+
+    /// The register with another `clocks`; bits beyond the field are dropped.
+    #[must_use]
+    pub const fn with_clocks(self, value: u32) -> Self {
+        Self(self.0 & !(0xffff << 0) | (value as u32 & 0xffff) << 0)
+    }
+}
+
+impl Default for ModerationUnit {
+    fn default() -> Self {
+        Self::RESET
+    }
+}
+
 /// Word of the staged entry, lowest bits in word 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CtxDataWord(pub u32);
@@ -977,6 +1046,86 @@ impl DbArm {
 }
 
 impl Default for DbArm {
+    fn default() -> Self {
+        Self::RESET
+    }
+}
+
+/// Producer index of a shared receive queue; answered when the queue took it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DbSrq(pub u32);
+
+impl DbSrq {
+    /// The offset in the register window, in bytes; of an array, of its first.
+    pub const OFFSET: u32 = 0x110;
+
+    /// The value after reset.
+    pub const RESET: Self = Self(0x0);
+
+    /// Producer index.
+    pub const fn index(self) -> u32 {
+        ((self.0 >> 0) & 0xffff) as u32
+    }
+
+    /// The register with another `index`; bits beyond the field are dropped.
+    #[must_use]
+    pub const fn with_index(self, value: u32) -> Self {
+        Self(self.0 & !(0xffff << 0) | (value as u32 & 0xffff) << 0)
+    }
+
+    /// Shared receive queue.
+    pub const fn queue_number(self) -> u32 {
+        ((self.0 >> 16) & 0xffff) as u32
+    }
+
+    /// The register with another `queue_number`; bits beyond the field are dropped.
+    #[must_use]
+    pub const fn with_queue_number(self, value: u32) -> Self {
+        Self(self.0 & !(0xffff << 16) | (value as u32 & 0xffff) << 16)
+    }
+}
+
+impl Default for DbSrq {
+    fn default() -> Self {
+        Self::RESET
+    }
+}
+
+/// Arms the limit of a shared receive queue; answered when the queue took it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DbSrqLimit(pub u32);
+
+impl DbSrqLimit {
+    /// The offset in the register window, in bytes; of an array, of its first.
+    pub const OFFSET: u32 = 0x114;
+
+    /// The value after reset.
+    pub const RESET: Self = Self(0x0);
+
+    /// Entries; an event follows when there are fewer. 0: not armed.
+    pub const fn limit(self) -> u32 {
+        ((self.0 >> 0) & 0xffff) as u32
+    }
+
+    /// The register with another `limit`; bits beyond the field are dropped.
+    #[must_use]
+    pub const fn with_limit(self, value: u32) -> Self {
+        Self(self.0 & !(0xffff << 0) | (value as u32 & 0xffff) << 0)
+    }
+
+    /// Shared receive queue.
+    pub const fn queue_number(self) -> u32 {
+        ((self.0 >> 16) & 0xffff) as u32
+    }
+
+    /// The register with another `queue_number`; bits beyond the field are dropped.
+    #[must_use]
+    pub const fn with_queue_number(self, value: u32) -> Self {
+        Self(self.0 & !(0xffff << 16) | (value as u32 & 0xffff) << 16)
+    }
+}
+
+impl Default for DbSrqLimit {
     fn default() -> Self {
         Self::RESET
     }
@@ -1482,6 +1631,12 @@ pub const REGISTERS: &[Register] = &[
                 width: 8,
                 access: Access::ReadOnly,
             },
+            Field {
+                name: "log_srq",
+                lsb: 16,
+                width: 5,
+                access: Access::ReadOnly,
+            },
         ],
     },
     Register {
@@ -1740,6 +1895,32 @@ pub const REGISTERS: &[Register] = &[
         }],
     },
     Register {
+        name: "CQ_SWITCH",
+        offset: 0x60,
+        arrays: &[],
+        reset: 0x0,
+        access: Access::ReadOnly,
+        fields: &[Field {
+            name: "index",
+            lsb: 0,
+            width: 16,
+            access: Access::ReadOnly,
+        }],
+    },
+    Register {
+        name: "MODERATION_UNIT",
+        offset: 0x64,
+        arrays: &[],
+        reset: 0x3e,
+        access: Access::ReadWrite,
+        fields: &[Field {
+            name: "clocks",
+            lsb: 0,
+            width: 16,
+            access: Access::ReadWrite,
+        }],
+    },
+    Register {
         name: "CTX_DATA.WORD",
         offset: 0x80,
         arrays: &[(16, 0x4)],
@@ -1838,6 +2019,48 @@ pub const REGISTERS: &[Register] = &[
                 name: "arm",
                 lsb: 30,
                 width: 2,
+                access: Access::WriteOnly,
+            },
+        ],
+    },
+    Register {
+        name: "DB_SRQ",
+        offset: 0x110,
+        arrays: &[],
+        reset: 0x0,
+        access: Access::WriteOnly,
+        fields: &[
+            Field {
+                name: "index",
+                lsb: 0,
+                width: 16,
+                access: Access::WriteOnly,
+            },
+            Field {
+                name: "queue_number",
+                lsb: 16,
+                width: 16,
+                access: Access::WriteOnly,
+            },
+        ],
+    },
+    Register {
+        name: "DB_SRQ_LIMIT",
+        offset: 0x114,
+        arrays: &[],
+        reset: 0x0,
+        access: Access::WriteOnly,
+        fields: &[
+            Field {
+                name: "limit",
+                lsb: 0,
+                width: 16,
+                access: Access::WriteOnly,
+            },
+            Field {
+                name: "queue_number",
+                lsb: 16,
+                width: 16,
                 access: Access::WriteOnly,
             },
         ],

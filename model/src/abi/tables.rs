@@ -34,33 +34,60 @@ pub static SQ_WQE: Layout = Layout {
             1,
             "NDK_OP_FLAG_RDMA_READ_LOCAL_INVALIDATE: token of the first element",
         ),
-        f("rsv0", 3, ""),
+        f("local_write", 1, "FastRegister: right of the region"),
+        f(
+            "remote_read",
+            1,
+            "FastRegister, Bind: right of the region or window",
+        ),
+        f(
+            "remote_write",
+            1,
+            "FastRegister, Bind: right of the region or window",
+        ),
         f(
             "num_sge",
             8,
             "scatter/gather elements that follow; 0 for inline",
         ),
-        f("rsv1", 8, ""),
+        f("new_key", 8, "Bind: key of the window from then on"),
         f(
             "index",
             16,
             "the request's own producer index; another value is a malformed request",
         ),
-        f("rsv2", 16, ""),
+        f("page_count", 16, "FastRegister: pages of the list"),
         f(
             "length",
             32,
-            "payload bytes: sum of the elements, or inline bytes",
+            "payload bytes: sum of the elements, or inline bytes; FastRegister, Bind: bytes of the region or window",
         ),
         f(
-            "invalidate_token",
+            "object_token",
             32,
-            "SendInvalidate: token that the peer invalidates",
+            "SendInvalidate: token that the peer invalidates; Invalidate: token; FastRegister: the region's from then on; Bind: the window's until then",
         ),
-        f("remote_address", 64, "Read, Write: remote virtual address"),
-        f("remote_token", 32, "Read, Write: remote token"),
-        f("rsv3", 32, ""),
-        f("sge0", 128, "first element, `sge`"),
+        f(
+            "remote_address",
+            64,
+            "Read, Write: remote virtual address; FastRegister, Bind: virtual address of the first byte",
+        ),
+        f(
+            "remote_token",
+            32,
+            "Read, Write: remote token; Bind: token of the region",
+        ),
+        f(
+            "page_offset",
+            12,
+            "FastRegister: offset of the first byte in the first page",
+        ),
+        f("rsv0", 20, ""),
+        f(
+            "sge0",
+            128,
+            "first element, `sge`; FastRegister: its address is that of the page list, aligned to 64 bytes",
+        ),
         f("sge1", 128, "second element, `sge`"),
     ],
     doc: "Send-queue work request (first 64 bytes)",
@@ -146,7 +173,11 @@ pub static EQE: Layout = Layout {
         f("kind", 8, "`event_kind`"),
         f("code", 8, "CqError, QpError: why"),
         f("rsv0", 16, ""),
-        f("number", 24, "completion queue or queue pair"),
+        f(
+            "number",
+            24,
+            "completion queue, queue pair or shared receive queue",
+        ),
         f("rsv1", 71, ""),
         f("phase", 1, "phase bit"),
     ],
@@ -171,7 +202,8 @@ pub static QP_CONTEXT: Layout = Layout {
             2,
             "send-queue entry is 64 << stride bytes (0, 1, 2)",
         ),
-        f("rsv0", 2, ""),
+        f("srq", 1, "receives come from a shared receive queue"),
+        f("rsv0", 1, ""),
         f("rq_log", 4, "log2 of receive-queue entries"),
         f("remote_read", 1, "the peer may read"),
         f("remote_write", 1, "the peer may write"),
@@ -199,7 +231,7 @@ pub static QP_CONTEXT: Layout = Layout {
         f(
             "rq_base",
             64,
-            "receive-queue ring, logical address, aligned to its size",
+            "receive-queue ring, logical address, aligned to its size; with `srq` the number of the shared receive queue",
         ),
         f(
             "remote_mac",
@@ -242,16 +274,43 @@ pub static CQ_CONTEXT: Layout = Layout {
             "the queue exists; writing an entry resets its indices, phase and arm",
         ),
         f("log_size", 5, "log2 of entries, at most 15"),
-        f("rsv0", 58, ""),
+        f("rsv0", 26, ""),
+        f(
+            "moderation_count",
+            16,
+            "entries not consumed at which an event is not put off longer; 0 or 1: no moderation, 0xFFFF: no count",
+        ),
+        f(
+            "moderation_interval",
+            16,
+            "µs for which an event is put off; 0: no moderation, 0xFFFF: no end",
+        ),
         f("base", 64, "ring, logical address, aligned to 32 bytes"),
     ],
     doc: "Completion-queue context",
 };
 
+/// Shared-receive-queue entry of the context window.
+pub static SRQ_CONTEXT: Layout = Layout {
+    name: "srq_context",
+    width: 128,
+    fields: &[
+        f(
+            "valid",
+            1,
+            "the queue exists; writing an entry resets its indices and its limit",
+        ),
+        f("log_size", 5, "log2 of entries, at most 15"),
+        f("rsv0", 58, ""),
+        f("base", 64, "ring, logical address, aligned to 64 bytes"),
+    ],
+    doc: "Shared-receive-queue context",
+};
+
 /// Token entry of the context window. A token is `index << 8 | key`.
 pub static TOKEN_CONTEXT: Layout = Layout {
     name: "token_context",
-    width: 256,
+    width: 320,
     fields: &[
         f("valid", 1, "the token may be used"),
         f("kind", 2, "`token_kind`"),
@@ -277,7 +336,16 @@ pub static TOKEN_CONTEXT: Layout = Layout {
             12,
             "offset of the first byte in the first page",
         ),
-        f("rsv1", 52, ""),
+        f("rsv1", 4, ""),
+        f(
+            "max_pages",
+            16,
+            "TokenFast: pages reserved for it, from first_page on",
+        ),
+        f("window_qp", 16, "bound window: its queue pair"),
+        f("windows", 16, "region: windows bound to it"),
+        f("parent", 24, "bound window: index of its region"),
+        f("rsv2", 40, ""),
     ],
     doc: "Memory-token context",
 };
@@ -310,6 +378,7 @@ pub static LAYOUTS: &[&Layout] = &[
     &EQE,
     &QP_CONTEXT,
     &CQ_CONTEXT,
+    &SRQ_CONTEXT,
     &TOKEN_CONTEXT,
     &COMMIT,
 ];

@@ -1,4 +1,6 @@
-//! Room `complete`: completions on their way to their queues, arming, completion events.
+//! Room `complete`: completions on their way to their queues, arming, completion events at once or put off.
+
+mod moderation;
 
 use std::collections::VecDeque;
 
@@ -6,6 +8,7 @@ use crate::abi::{Arm, CQE, EventKind, Status};
 use crate::context::CqContext;
 use crate::engine::bits::field;
 use crate::host::Doorbell;
+use crate::send::Barriers;
 
 /// Opcode of every completion of a receive.
 pub(crate) const RECEIVE_OPCODE: u8 = 0x80;
@@ -35,6 +38,8 @@ pub(crate) struct Completion {
     pub error_code: u8,
     /// Payload writes that must have been answered before the entry is seen.
     pub barrier: u64,
+    /// Gather reads that must have been answered before.
+    pub gathers: u64,
 }
 
 impl Completion {
@@ -50,6 +55,7 @@ impl Completion {
             byte_len: 0,
             error_code: 0,
             barrier: 0,
+            gathers: 0,
         }
     }
 
@@ -80,6 +86,10 @@ struct CqState {
     after_solicited: u16,
     /// It lost an entry.
     dead: bool,
+    /// It fired, and its event is put off.
+    due: bool,
+    /// `due` as the world knows it.
+    told: bool,
 }
 
 impl CqState {
@@ -89,6 +99,8 @@ impl CqState {
         arm: Arm::None,
         after_solicited: 0,
         dead: false,
+        due: false,
+        told: false,
     };
 }
 
@@ -115,6 +127,7 @@ pub(crate) struct Written {
     pub entry: Option<(u64, [u8; ENTRY_BYTES])>,
     pub event: Option<EventKind>,
     pub barrier: u64,
+    pub gathers: u64,
 }
 
 /// See the module.
@@ -138,7 +151,10 @@ impl Complete {
     /// A completion queue was written.
     pub fn clear_cq(&mut self, cq: usize) {
         if let Some(state) = self.cqs.get_mut(cq) {
-            *state = CqState::NEW;
+            *state = CqState {
+                told: state.told,
+                ..CqState::NEW
+            };
         }
     }
 
@@ -149,11 +165,17 @@ impl Complete {
         }
     }
 
-    /// A queue pair went to error.
+    /// A queue pair went to error, or, with [`Status::Flushed`], has no receive of its shared queue any more.
     pub fn push_event(&mut self, qpn: usize, status: Status) {
         if let Some(events) = self.events.get_mut(qpn) {
             events.push_back(status);
         }
+    }
+
+    /// Whether a completion of a queue of a queue pair waits.
+    pub fn waits(&self, qpn: usize, queue: Queue) -> bool {
+        let waiting = self.waiting.get(qpn);
+        waiting.is_some_and(|waiting| !waiting.queues[queue as usize].is_empty())
     }
 
     /// Status of the oldest event of a queue pair that waits.
@@ -198,7 +220,7 @@ impl Complete {
         if is_full(state, context) {
             // Overrun: the entry is lost, and the queue with it (NDK_CQ_NOTIFY_ERRORS fires, armed or not).
             state.dead = true;
-            state.arm = Arm::None;
+            state.disarm();
             return Written {
                 event: Some(EventKind::CqError),
                 ..Written::default()
@@ -217,16 +239,14 @@ impl Complete {
             Arm::Solicited => notable,
             Arm::Errors | Arm::None => false,
         };
-        if fires {
-            state.arm = Arm::None;
-        }
         Written {
             entry: Some((
                 context.base.wrapping_add(slot * ENTRY_BYTES as u64),
                 completion.entry(qpn as u32, queue, phase),
             )),
-            event: fires.then_some(EventKind::Completion),
+            event: state.ends(fires, context.moderation),
             barrier: completion.barrier,
+            gathers: completion.gathers,
         }
     }
 
@@ -254,17 +274,16 @@ impl Complete {
             Arm::Solicited => state.after_solicited.wrapping_sub(state.consumer) as i16 > 0,
             Arm::Errors | Arm::None => false,
         };
-        if fires {
-            state.arm = Arm::None;
-        }
-        fires.then_some(EventKind::Completion)
+        state.ends(fires, context.moderation)
     }
 
-    /// See [`Engine::forget_writes`](crate::engine::Engine::forget_writes).
-    pub fn forget_writes(&mut self, count: u64) {
+    /// See [`Engine::forget_writes`](crate::engine::Engine::forget_writes) and
+    /// [`Engine::forget_gathers`](crate::engine::Engine::forget_gathers).
+    pub fn forget(&mut self, answered: Barriers) {
         let queues = self.waiting.iter_mut().flat_map(|qp| &mut qp.queues);
         for completion in queues.flatten() {
-            completion.barrier = completion.barrier.saturating_sub(count);
+            completion.barrier = completion.barrier.saturating_sub(answered.payload);
+            completion.gathers = completion.gathers.saturating_sub(answered.gathers);
         }
     }
 

@@ -13,6 +13,8 @@ pub(crate) type Staged = [u8; ENTRY_BYTES];
 /// Queue-pair context. Codes out of range are brought into it, so that nothing has to check them again.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct QpContext {
+    /// Its own number.
+    pub number: u32,
     /// An unknown code counts as `QpReset`.
     pub state: QpState,
     /// Path MTU in bytes.
@@ -21,6 +23,8 @@ pub(crate) struct QpContext {
     pub sq_log: u8,
     /// Bytes of a send-queue entry: 64, 128 or 256.
     pub sq_entry: u16,
+    /// Receives come from the shared receive queue that `rq_base` names.
+    pub srq: bool,
     pub rq_log: u8,
     pub remote_read: bool,
     pub remote_write: bool,
@@ -54,7 +58,7 @@ impl QpContext {
     /// The rnr_retry that never ends (WIRE-RNR-8).
     pub const ENDLESS: u8 = 7;
 
-    pub fn parse(e: &[u8]) -> Self {
+    pub fn parse(number: u32, e: &[u8]) -> Self {
         let ip = field!(QP_CONTEXT, remote_ip);
         let mut remote_ip = [0; 16];
         let halves = [ip.get(e), ip.following().get(e)];
@@ -66,12 +70,14 @@ impl QpContext {
         }
         let [m0, m1, m2, m3, m4, m5, ..] = field!(QP_CONTEXT, remote_mac).get(e).to_le_bytes();
         Self {
+            number,
             state: QpState::from_bits(field!(QP_CONTEXT, state).get(e).into())
                 .unwrap_or(QpState::Reset),
             mtu: 128 << field!(QP_CONTEXT, mtu).get(e).clamp(1, 5),
             ipv6: field!(QP_CONTEXT, ipv6).get(e) != 0,
             sq_log: field!(QP_CONTEXT, sq_log).get(e) as u8,
             sq_entry: 64 << field!(QP_CONTEXT, sq_stride).get(e).min(2),
+            srq: field!(QP_CONTEXT, srq).get(e) != 0,
             rq_log: field!(QP_CONTEXT, rq_log).get(e) as u8,
             remote_read: field!(QP_CONTEXT, remote_read).get(e) != 0,
             remote_write: field!(QP_CONTEXT, remote_write).get(e) != 0,
@@ -109,6 +115,11 @@ impl QpContext {
         self.rq_base.wrapping_add(slot * 64)
     }
 
+    /// Number of its shared receive queue, if it has one.
+    pub fn shared_queue(&self) -> Option<u16> {
+        self.srq.then_some(self.rq_base as u16)
+    }
+
     /// Packets of a message of `length` bytes (WIRE-SEG-1, WIRE-SEG-4, WIRE-PSN-4).
     pub fn packets(&self, length: u32) -> u32 {
         length.div_ceil(self.mtu).max(1)
@@ -122,6 +133,40 @@ pub(crate) struct CqContext {
     /// At most 15.
     pub log_size: u8,
     pub base: u64,
+    pub moderation: Moderation,
+}
+
+/// For how long, and for how many entries, an event of a completion queue is put off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Moderation {
+    /// Entries not consumed at which it is not put off longer.
+    count: u16,
+    /// µs for which it is put off at most.
+    interval: u16,
+}
+
+impl Moderation {
+    /// A count that is never reached, or an interval that never ends.
+    const ENDLESS: u16 = 0xFFFF;
+
+    /// Whether events are put off at all.
+    pub fn is_on(self) -> bool {
+        self.interval > 0 && self.count > 1
+    }
+
+    /// Whether an event is put off while so many entries are not consumed.
+    pub fn puts_off(self, entries: u16) -> bool {
+        self.is_on() && (self.count == Self::ENDLESS || entries < self.count)
+    }
+
+    /// µs for which an event is put off at most; `None` if there is no end.
+    pub fn limit(self) -> Option<u16> {
+        match (self.is_on(), self.interval) {
+            (false, _) => Some(0),
+            (true, Self::ENDLESS) => None,
+            (true, interval) => Some(interval),
+        }
+    }
 }
 
 impl CqContext {
@@ -130,7 +175,36 @@ impl CqContext {
             valid: field!(CQ_CONTEXT, valid).get(e) != 0,
             log_size: field!(CQ_CONTEXT, log_size).get(e).min(15) as u8,
             base: field!(CQ_CONTEXT, base).get(e),
+            moderation: Moderation {
+                count: field!(CQ_CONTEXT, moderation_count).get(e) as u16,
+                interval: field!(CQ_CONTEXT, moderation_interval).get(e) as u16,
+            },
         }
+    }
+}
+
+/// Shared-receive-queue context.
+#[derive(Clone, Copy, Debug, Default, Hash)]
+pub(crate) struct SrqContext {
+    pub valid: bool,
+    /// At most 15.
+    pub log_size: u8,
+    pub base: u64,
+}
+
+impl SrqContext {
+    pub fn parse(e: &[u8]) -> Self {
+        Self {
+            valid: field!(SRQ_CONTEXT, valid).get(e) != 0,
+            log_size: field!(SRQ_CONTEXT, log_size).get(e).min(15) as u8,
+            base: field!(SRQ_CONTEXT, base).get(e),
+        }
+    }
+
+    /// Address of entry `index` of the ring.
+    pub fn address(&self, index: u16) -> u64 {
+        let slot = u64::from(index) & ((1 << self.log_size) - 1);
+        self.base.wrapping_add(slot * 64)
     }
 }
 
@@ -148,6 +222,14 @@ pub(crate) struct TokenContext {
     pub base_address: u64,
     pub length: u64,
     pub page_offset: u16,
+    /// Of a fast-registered region: pages reserved for it.
+    pub max_pages: u16,
+    /// Of a bound window: its queue pair.
+    pub window_qp: u16,
+    /// Of a bound window: index of its region.
+    pub parent: u32,
+    /// Of a region: windows bound to it.
+    pub windows: u32,
 }
 
 impl TokenContext {
@@ -165,7 +247,17 @@ impl TokenContext {
             base_address: field!(TOKEN_CONTEXT, base_address).get(e),
             length: field!(TOKEN_CONTEXT, length).get(e),
             page_offset: field!(TOKEN_CONTEXT, page_offset).get(e) as u16,
+            max_pages: field!(TOKEN_CONTEXT, max_pages).get(e) as u16,
+            window_qp: field!(TOKEN_CONTEXT, window_qp).get(e) as u16,
+            parent: field!(TOKEN_CONTEXT, parent).get(e) as u32,
+            // Only the engine counts: a new entry has none, whatever was written.
+            windows: 0,
         }
+    }
+
+    /// Whether it is a window that is bound.
+    pub fn is_bound_window(&self) -> bool {
+        self.valid && self.kind == TokenKind::Window
     }
 }
 

@@ -1,10 +1,15 @@
-//! Room `context`: queue pairs, completion queues, memory tokens and pages; lookups, checks, changes.
+//! Room `context`: queue pairs, completion queues, shared receive queues, memory tokens and pages; lookups,
+//! checks, changes.
 
 mod entries;
 mod tokens;
+mod windows;
 
-pub(crate) use entries::{CqContext, ENTRY_BYTES, QpContext, Sge, Staged, TokenContext};
+pub(crate) use entries::{
+    CqContext, ENTRY_BYTES, Moderation, QpContext, Sge, SrqContext, Staged, TokenContext,
+};
 pub(crate) use tokens::{Chunk, Right, pieces, split};
+pub(crate) use windows::{Binding, Registration, Rights};
 
 use crate::abi::{QpState, Table};
 use crate::engine::Config;
@@ -23,11 +28,13 @@ pub(crate) struct Command {
     pub count: u8,
     /// The entry.
     pub data: Staged,
+    /// Number of doorbells of completion queues that were written before it and still wait.
+    pub doorbells: usize,
 }
 
 impl Command {
     /// The command that a write of CTX_COMMAND gives.
-    pub fn new(value: u32, index: u32, data: &Staged) -> Self {
+    pub fn new(value: u32, index: u32, data: &Staged, doorbells: usize) -> Self {
         let table = (value & 0xF) as u8;
         let count = if table == Table::Page as u8 {
             (value >> 4 & 0xF) as u8
@@ -39,7 +46,14 @@ impl Command {
             index,
             count,
             data: *data,
+            doorbells,
         }
+    }
+
+    /// Whether it comes after the doorbells of completion queues that were written before it: a consumer index of
+    /// the old ring must not be taken for one of the new.
+    pub fn follows_doorbells(&self) -> bool {
+        self.table == Table::CqRing as u8
     }
 }
 
@@ -52,6 +66,12 @@ pub(crate) enum Written {
     Qp(usize),
     /// A completion queue, whose state is cleared.
     Cq(usize),
+    /// A completion queue goes on in another ring.
+    CqRing(usize),
+    /// The moderation of a completion queue.
+    CqModeration(usize),
+    /// A shared receive queue, whose state is cleared.
+    Srq(usize),
 }
 
 /// The tables.
@@ -59,6 +79,7 @@ pub(crate) enum Written {
 pub(crate) struct Context {
     qps: Vec<QpContext>,
     cqs: Vec<CqContext>,
+    srqs: Vec<SrqContext>,
     tokens: Vec<TokenContext>,
     pages: Vec<u64>,
 }
@@ -67,8 +88,11 @@ impl Context {
     pub fn new(config: &Config) -> Self {
         let none = [0; ENTRY_BYTES];
         Self {
-            qps: vec![QpContext::parse(&none); 1 << config.log2_qps],
+            qps: (0..1 << config.log2_qps)
+                .map(|number| QpContext::parse(number, &none))
+                .collect(),
             cqs: vec![CqContext::default(); 1 << config.log2_cqs],
+            srqs: vec![SrqContext::default(); 1 << config.log2_srqs],
             tokens: vec![TokenContext::parse(&none); 1 << config.log2_tokens],
             pages: vec![0; 1 << config.log2_pages],
         }
@@ -100,12 +124,25 @@ impl Context {
         self.cqs.get(usize::try_from(number).ok()?)
     }
 
+    /// The shared receive queue of a number, if it is in the table and exists.
+    pub fn srq(&self, number: u16) -> Option<&SrqContext> {
+        self.srqs.get(usize::from(number)).filter(|srq| srq.valid)
+    }
+
     /// A page address, a multiple of 4096; page numbers wrap at the size of the table.
     fn page(&self, number: u64) -> u64 {
         let index = number & (self.pages.len() as u64 - 1);
         self.pages
             .get(index as usize)
             .map_or(0, |page| page & !0xFFF)
+    }
+
+    /// Sets a page address; page numbers wrap.
+    fn set_page(&mut self, number: u64, address: u64) {
+        let index = number & (self.pages.len() as u64 - 1);
+        if let Some(page) = self.pages.get_mut(index as usize) {
+            *page = address;
+        }
     }
 
     /// Writes a staged entry. What lies outside its table is ignored.
@@ -115,7 +152,7 @@ impl Context {
         match Table::from_bits(command.table.into()) {
             Some(Table::Qp) => {
                 if let Some(qp) = self.qps.get_mut(index) {
-                    *qp = QpContext::parse(data);
+                    *qp = QpContext::parse(command.index, data);
                     return Written::Qp(index);
                 }
             }
@@ -126,9 +163,7 @@ impl Context {
                 }
             }
             Some(Table::Token) => {
-                if let Some(token) = self.tokens.get_mut(index) {
-                    *token = TokenContext::parse(data);
-                }
+                self.write_token(index, TokenContext::parse(data));
             }
             Some(Table::Page) => {
                 let count = usize::from(command.count);
@@ -136,6 +171,25 @@ impl Context {
                 let pages = self.pages.iter_mut().skip(index).take(count);
                 for (page, bytes) in pages.zip(data.as_chunks::<8>().0) {
                     *page = u64::from_le_bytes(*bytes);
+                }
+            }
+            Some(Table::Srq) => {
+                if let Some(srq) = self.srqs.get_mut(index) {
+                    *srq = SrqContext::parse(data);
+                    return Written::Srq(index);
+                }
+            }
+            Some(Table::CqRing) => {
+                if let Some(cq) = self.cqs.get_mut(index).filter(|cq| cq.valid) {
+                    let CqContext { log_size, base, .. } = CqContext::parse(data);
+                    (cq.log_size, cq.base) = (log_size, base);
+                    return Written::CqRing(index);
+                }
+            }
+            Some(Table::CqModeration) => {
+                if let Some(cq) = self.cqs.get_mut(index).filter(|cq| cq.valid) {
+                    cq.moderation = CqContext::parse(data).moderation;
+                    return Written::CqModeration(index);
                 }
             }
             None => {}

@@ -1,11 +1,11 @@
 //! Token checks, and where the bytes of a use lie.
 
-use super::{Context, Sge, TokenContext};
+use super::{Context, QpContext, Sge, TokenContext};
 use crate::abi::{Fault, TokenKind};
 use crate::wire::Token;
 
 /// Bytes of a page; no access of the host memory crosses such a boundary.
-const PAGE: u64 = 4096;
+pub(super) const PAGE: u64 = 4096;
 
 /// What a use needs of its token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +30,17 @@ pub(crate) struct Chunk {
 }
 
 impl Context {
-    /// The entry that a token names, by index and key.
-    fn find(&self, token: Token) -> Result<&TokenContext, Fault> {
-        let entry = usize::try_from(token.index())
-            .ok()
-            .and_then(|index| self.tokens.get(index))
-            .filter(|entry| entry.valid)
-            .ok_or(Fault::TokenIndex)?;
+    /// The entry at the index of a token.
+    pub(super) fn entry(&self, token: Token) -> Result<&TokenContext, Fault> {
+        let index = usize::try_from(token.index()).ok();
+        let entry = index.and_then(|index| self.tokens.get(index));
+        entry.ok_or(Fault::TokenIndex)
+    }
+
+    /// The valid entry that a token names, by index and key.
+    pub(super) fn find(&self, token: Token) -> Result<&TokenContext, Fault> {
+        let entry = self.entry(token).ok().filter(|entry| entry.valid);
+        let entry = entry.ok_or(Fault::TokenIndex)?;
         if entry.key == token.key() {
             Ok(entry)
         } else {
@@ -44,22 +48,25 @@ impl Context {
         }
     }
 
-    /// Checks a use of `length` > 0 bytes, first failure first (WIRE-KEY-1, -2, -5, -6, -9).
+    /// Checks a use of `length` > 0 bytes by a queue pair, first failure first (WIRE-KEY-1, -2, -5 to -9).
     pub fn check(
         &self,
         token: Token,
         address: u64,
         length: u64,
-        pd: u16,
+        qp: &QpContext,
         right: Right,
     ) -> Result<&TokenContext, Fault> {
         let entry = self.find(token)?;
-        if entry.pd != pd {
+        if entry.pd != qp.pd {
             return Err(Fault::Domain);
         }
+        let remote = matches!(right, Right::RemoteRead | Right::RemoteWrite);
         let privileged = entry.kind == TokenKind::Privileged;
-        if privileged && matches!(right, Right::RemoteRead | Right::RemoteWrite) {
-            return Err(Fault::Kind);
+        match entry.kind {
+            TokenKind::Privileged if remote => return Err(Fault::Kind),
+            TokenKind::Window if !remote => return Err(Fault::Kind),
+            _ => entry.check_owner(qp)?,
         }
         let granted = match right {
             Right::LocalRead => true,
@@ -70,40 +77,12 @@ impl Context {
         if !granted {
             return Err(Fault::Right);
         }
-        let end = address.checked_add(length).ok_or(Fault::Bounds)?;
-        let region_end = u128::from(entry.base_address) + u128::from(entry.length);
-        if privileged || (address >= entry.base_address && u128::from(end) <= region_end) {
-            Ok(entry)
+        if privileged {
+            address.checked_add(length).ok_or(Fault::Bounds)?;
         } else {
-            Err(Fault::Bounds)
+            entry.check_bounds(address, length)?;
         }
-    }
-
-    /// Checks a token for invalidation by the peer (WIRE-INV-1, -3).
-    pub fn check_invalidation(&self, token: Token, pd: u16) -> Result<(), Fault> {
-        let entry = self.find(token)?;
-        if entry.pd != pd {
-            Err(Fault::Domain)
-        } else if entry.kind != TokenKind::Fast {
-            Err(Fault::Kind)
-        } else if !entry.remote_read && !entry.remote_write {
-            Err(Fault::Right)
-        } else {
-            Ok(())
-        }
-    }
-
-    /// Makes a token unusable if index and key match; else nothing happens (WIRE-INV-5).
-    pub fn invalidate(&mut self, token: Token) {
-        if self.find(token).is_err() {
-            return;
-        }
-        if let Some(entry) = usize::try_from(token.index())
-            .ok()
-            .and_then(|index| self.tokens.get_mut(index))
-        {
-            entry.valid = false;
-        }
+        Ok(entry)
     }
 
     /// Appends where the bytes of a checked use lie: one run for each page that it touches.
@@ -127,14 +106,35 @@ impl Context {
     pub fn translate(
         &self,
         piece: Sge,
-        pd: u16,
+        qp: &QpContext,
         right: Right,
         chunks: &mut Vec<Chunk>,
     ) -> Result<(), Fault> {
         let (address, length) = (piece.address, u64::from(piece.length));
-        let entry = self.check(piece.token, address, length, pd, right)?;
+        let entry = self.check(piece.token, address, length, qp, right)?;
         self.place(entry, address, length, chunks);
         Ok(())
+    }
+}
+
+impl TokenContext {
+    /// A window is used by its own queue pair only (WIRE-KEY-8).
+    pub(super) fn check_owner(&self, qp: &QpContext) -> Result<(), Fault> {
+        if self.kind == TokenKind::Window && u32::from(self.window_qp) != qp.number {
+            return Err(Fault::QueuePair);
+        }
+        Ok(())
+    }
+
+    /// Whether a range lies inside, without a wrap (WIRE-KEY-2, -7).
+    pub(super) fn check_bounds(&self, address: u64, length: u64) -> Result<(), Fault> {
+        let end = address.checked_add(length).ok_or(Fault::Bounds)?;
+        let own_end = u128::from(self.base_address) + u128::from(self.length);
+        if address >= self.base_address && u128::from(end) <= own_end {
+            Ok(())
+        } else {
+            Err(Fault::Bounds)
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
+use super::expect::LET_GO;
 use crate::abi::{
     Arm, COMMIT, CommitKind, DropCause, Fault, Record, RespondKind, RxResult, Status, Table,
 };
@@ -147,7 +148,7 @@ impl Action {
         match self.kind {
             CommitKind::Context => name(Table::from_bits(bits), self.cause),
             CommitKind::Arm => name(Arm::from_bits(bits), self.cause),
-            CommitKind::SqFail | CommitKind::Retire | CommitKind::QpEvent => {
+            CommitKind::SqFail | CommitKind::Retire | CommitKind::QpEvent | CommitKind::RxFrame => {
                 name(Status::from_bits(bits), self.cause)
             }
             CommitKind::RxDrop => name(DropCause::from_bits(bits), self.cause),
@@ -214,6 +215,12 @@ impl fmt::Display for Action {
             CommitKind::Retire => {
                 write!(f, "Retire: queue pair {qpn}, request {index}, {cause}")
             }
+            CommitKind::Flush if self.cause == LET_GO => {
+                write!(
+                    f,
+                    "Flush: queue pair {qpn} has no receive of its shared queue"
+                )
+            }
             CommitKind::Flush => {
                 let queue = if self.cause == 0 { "send" } else { "receive" };
                 write!(f, "Flush: queue pair {qpn}, {queue} request {index}")
@@ -237,6 +244,20 @@ impl fmt::Display for Action {
                 write!(f, "Timeout: queue pair {qpn}, psn {psn:#08x}, {what}")
             }
             CommitKind::RnrResume => write!(f, "RnrResume: queue pair {qpn}, psn {psn:#08x}"),
+            CommitKind::SqLocal => write!(
+                f,
+                "SqLocal: queue pair {qpn}, request {index}, token {token:#x}"
+            ),
+            CommitKind::SrqDoorbell => write!(
+                f,
+                "SrqDoorbell: shared receive queue {qpn}, producer index {index}"
+            ),
+            CommitKind::SrqArm => write!(f, "SrqArm: shared receive queue {qpn}, limit {index}"),
+            CommitKind::SrqEvent => write!(f, "SrqEvent: shared receive queue {qpn}"),
+            CommitKind::CqEvent => write!(f, "CqEvent: completion queue {qpn}"),
+            CommitKind::RxFrame => {
+                write!(f, "RxFrame: queue pair {qpn}, receive {index}, {cause}")
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Execution: an action is compared with its expectation, then committed.
 
-use super::expect::Maybe;
+use super::expect::{LET_GO, Maybe};
 use super::ready::{Work, Works};
 use super::{Action, Effect, Engine, Illegal, Inputs, Room};
 use crate::abi::{CommitKind, QpState};
@@ -37,17 +37,18 @@ impl Engine {
             CommitKind::CqDoorbell | CommitKind::Arm => {
                 (Room::Host, self.do_cq_doorbell(wanted, effects))
             }
-            CommitKind::SqEmit | CommitKind::SqFail => {
+            CommitKind::SqEmit | CommitKind::SqFail | CommitKind::SqLocal => {
                 (Room::Send, self.do_send(wanted, qpn, inputs, effects))
             }
-            CommitKind::RxDrop | CommitKind::RxRequest | CommitKind::RxResponse => {
-                (Room::Receive, self.do_frame(wanted, inputs, effects))
-            }
+            CommitKind::RxDrop
+            | CommitKind::RxRequest
+            | CommitKind::RxResponse
+            | CommitKind::RxFrame => (Room::Receive, self.do_frame(wanted, inputs, effects)),
             CommitKind::Respond => (Room::Receive, self.do_respond(wanted, qpn, inputs, effects)),
             CommitKind::Retire => (Room::Send, self.do_retire(wanted, qpn)),
             CommitKind::Flush => match action.cause {
                 0 => (Room::Send, self.do_flush(wanted, qpn, Queue::Send)),
-                1 => (Room::Receive, self.do_flush(wanted, qpn, Queue::Receive)),
+                1 | LET_GO => (Room::Receive, self.do_flush(wanted, qpn, Queue::Receive)),
                 _ => (Room::Send, Ok(Err("its cause names no queue"))),
             },
             CommitKind::Complete => {
@@ -60,6 +61,17 @@ impl Engine {
                 (Room::Complete, done)
             }
             CommitKind::QpEvent => (Room::Complete, self.do_event(wanted, qpn, effects)),
+            CommitKind::SrqDoorbell | CommitKind::SrqArm => {
+                (Room::Host, self.do_srq_doorbell(wanted))
+            }
+            CommitKind::SrqEvent => (
+                Room::Complete,
+                self.do_srq_event(wanted, action.qpn, effects),
+            ),
+            CommitKind::CqEvent => (
+                Room::Complete,
+                self.do_cq_event(wanted, action.qpn, effects),
+            ),
             CommitKind::Timeout | CommitKind::RnrResume => (Room::Send, self.do_timer(wanted, qpn)),
         };
         match done? {
@@ -84,7 +96,13 @@ impl Engine {
         };
         match self.context.write(&command) {
             Written::Nothing => {}
-            Written::Cq(cq) => self.complete.clear_cq(cq),
+            Written::Cq(cq) => {
+                self.complete.clear_cq(cq);
+                self.note_due(cq as u32, false);
+            }
+            Written::CqRing(cq) => self.host.cq_switch = self.complete.switch_ring(cq),
+            Written::CqModeration(cq) => self.note_due(cq as u32, true),
+            Written::Srq(srq) => self.shared.clear(srq as u16),
             Written::Qp(qpn) => {
                 if self.context.state(qpn as u32) == QpState::Init {
                     if let Some(sender) = self.senders.get_mut(qpn) {
@@ -129,7 +147,9 @@ impl Engine {
         self.begin(0);
         self.host.rq_doorbells.pop_front();
         let qpn = action.qpn as usize;
-        if self.context.state(action.qpn) != QpState::Reset
+        if let Some(qp) = self.context.qp(action.qpn)
+            && qp.state != QpState::Reset
+            && !qp.srq
             && let Some(receiver) = self.receivers.get_mut(qpn)
         {
             receiver.producer = action.index;
@@ -150,7 +170,7 @@ impl Engine {
         let why = "the oldest doorbell of completion queues";
         compare(wanted, &action, Room::Host, why)?;
         self.begin(0);
-        match self.host.cq_doorbells.pop_front() {
+        match self.host.take_cq_doorbell() {
             Some(CqDoorbell::Consumed(doorbell)) => self.complete.consumed(&doorbell),
             Some(CqDoorbell::Arm(doorbell, arm)) => {
                 let context = self
@@ -161,6 +181,7 @@ impl Engine {
                 if let Some(event) = self.complete.arm(&doorbell, arm, &context) {
                     self.event(event, 0, doorbell.number, effects);
                 }
+                self.note_due(doorbell.number, false);
             }
             None => {}
         }

@@ -7,6 +7,8 @@ pub struct Config {
     pub log2_qps: u8,
     /// log2 of the number of completion queues, at most 14.
     pub log2_cqs: u8,
+    /// log2 of the number of shared receive queues, at most 16.
+    pub log2_srqs: u8,
     /// log2 of the number of memory tokens, at most 24.
     pub log2_tokens: u8,
     /// log2 of the number of pages in the page table, at most 28.
@@ -25,6 +27,7 @@ impl Default for Config {
         Self {
             log2_qps: 6,
             log2_cqs: 6,
+            log2_srqs: 4,
             log2_tokens: 8,
             log2_pages: 12,
             max_read: 4,
@@ -39,6 +42,7 @@ impl Config {
         Self {
             log2_qps: self.log2_qps.min(16),
             log2_cqs: self.log2_cqs.min(14),
+            log2_srqs: self.log2_srqs.min(16),
             log2_tokens: self.log2_tokens.min(24),
             log2_pages: self.log2_pages.min(28),
             max_read: self.max_read,

@@ -22,6 +22,7 @@ impl Engine {
             inputs.read(ReadChannel::Gather, chunk.address, bytes)?;
             rest = after;
         }
+        self.gather_reads += chunks.len() as u64;
         Ok(())
     }
 

@@ -15,7 +15,7 @@ impl Engine {
     /// [`Config::responses`] responses wait.
     ///
     /// As there is no clock, `Timeout` is listed while an acknowledgement timer runs, `RnrResume` during a
-    /// wait for RNR, `RespondCnp` while a notification is due.
+    /// wait for RNR, `RespondCnp` while a notification is due, `CqEvent` while an event is put off.
     ///
     /// Requests in host memory are looked at through `inputs`; nothing changes.
     ///
@@ -32,6 +32,11 @@ impl Engine {
         out.extend(self.expect_sq_doorbell());
         out.extend(self.expect_rq_doorbell());
         out.extend(self.expect_cq_doorbell());
+        out.extend(self.expect_srq_doorbell());
+        let due = self.shared.due();
+        out.extend(due.flat_map(|number| self.expect_srq_event(number.into())));
+        let due = self.complete.due();
+        out.extend(due.flat_map(|cq| self.expect_cq_event(cq)));
         let mut chunks = Vec::new();
         if self.may_take_frames() {
             out.extend(self.frame_action(inputs)?);

@@ -1,10 +1,10 @@
 //! Expectations: for each kind of action, what the model allows now. They change nothing.
 
 use super::{Action, Engine, InputError, Inputs};
-use crate::abi::{Arm, CommitKind, DropCause, QpState, RespondKind};
+use crate::abi::{Arm, CommitKind, DropCause, QpState, RespondKind, Status};
 use crate::complete::{Entry, Queue};
 use crate::context::Chunk;
-use crate::host::CqDoorbell;
+use crate::host::{CqDoorbell, SrqDoorbell};
 use crate::receive::{Answer, Step, Verdict, View};
 use crate::send::{Next, Retirement};
 use crate::wire::Frame;
@@ -12,12 +12,15 @@ use crate::wire::Frame;
 /// An expectation that may be lacking, with the reason.
 pub(super) type Maybe<T> = Result<T, &'static str>;
 
+/// Cause of a `Flush` that takes nothing: no receive of the shared queue is left.
+pub(super) const LET_GO: u8 = 2;
+
 pub(super) const NO_QP: &str = "there is no such queue pair";
 
 impl Engine {
     pub(super) fn expect_context(&self) -> Maybe<Action> {
-        let command = self.host.commands.front();
-        let command = command.ok_or("no context command waits")?;
+        let command = self.host.command();
+        let command = command.ok_or("no context command waits, or doorbells before it")?;
         Ok(Action::new(CommitKind::Context, command.index)
             .with_index(command.count.into())
             .with_cause(command.table))
@@ -37,7 +40,7 @@ impl Engine {
 
     /// DB_CQ and DB_ARM keep their order.
     pub(super) fn expect_cq_doorbell(&self) -> Maybe<Action> {
-        let doorbell = self.host.cq_doorbells.front();
+        let doorbell = self.host.cq_doorbell();
         Ok(
             match doorbell.ok_or("no completion-queue doorbell waits")? {
                 CqDoorbell::Consumed(doorbell) => {
@@ -48,7 +51,27 @@ impl Engine {
         )
     }
 
-    /// `SqEmit` or `SqFail` of a queue pair.
+    /// DB_SRQ and DB_SRQ_LIMIT keep their order.
+    pub(super) fn expect_srq_doorbell(&self) -> Maybe<Action> {
+        let doorbell = self.host.srq_doorbells.front();
+        let (kind, doorbell) =
+            match doorbell.ok_or("no doorbell of a shared receive queue waits")? {
+                SrqDoorbell::Posted(doorbell) => (CommitKind::SrqDoorbell, doorbell),
+                SrqDoorbell::Limit(doorbell) => (CommitKind::SrqArm, doorbell),
+            };
+        Ok(Action::new(kind, doorbell.number).with_index(doorbell.index))
+    }
+
+    /// `SrqEvent` of a shared receive queue.
+    pub(super) fn expect_srq_event(&self, number: u32) -> Maybe<Action> {
+        let is_due = u16::try_from(number).is_ok_and(|number| self.shared.is_due(number));
+        if !is_due {
+            return Err("no limit event of that shared receive queue is due");
+        }
+        Ok(Action::new(CommitKind::SrqEvent, number))
+    }
+
+    /// `SqEmit`, `SqFail` or `SqLocal` of a queue pair.
     pub(super) fn expect_send(
         &self,
         qpn: usize,
@@ -74,6 +97,12 @@ impl Engine {
             Next::Emit(emission) => Action::new(CommitKind::SqEmit, qpn as u32)
                 .with_index(emission.index)
                 .with_psn(emission.psn.get()),
+            Next::Local(local) => Action::new(CommitKind::SqLocal, qpn as u32)
+                .with_index(local.request.index)
+                .with_token(local.token.0),
+            Next::Frame(request) => {
+                Action::new(CommitKind::SqEmit, qpn as u32).with_index(request.index)
+            }
         };
         Ok(Ok((action, next)))
     }
@@ -81,6 +110,7 @@ impl Engine {
     /// The verdict on a frame.
     pub(super) fn expect_frame(
         &self,
+        bytes: &[u8],
         parsed: &Result<Frame<'_>, DropCause>,
         inputs: &mut dyn Inputs,
         chunks: &mut Vec<Chunk>,
@@ -90,9 +120,10 @@ impl Engine {
             context: &self.context,
             senders: &self.senders,
             receivers: &self.receivers,
+            shared: &self.shared,
             max_read: self.config.max_read,
         };
-        view.judge(parsed, inputs, chunks)
+        view.judge(bytes, parsed, inputs, chunks)
     }
 
     /// `Respond` of a queue pair: the one wanted if it is legal.
@@ -129,7 +160,14 @@ impl Engine {
             Queue::Send => self.senders.get(qpn).ok_or(NO_QP)?.flushable(),
             Queue::Receive => self.receivers.get(qpn).ok_or(NO_QP)?.flushable(),
         };
-        let index = index.ok_or("the queue is empty")?;
+        let lets_go = || queue == Queue::Receive && qp.srq && self.receivers[qpn].lets_go();
+        let index = match index {
+            Some(index) => index,
+            None if lets_go() => {
+                return Ok(Action::new(CommitKind::Flush, qpn as u32).with_cause(LET_GO));
+            }
+            None => return Err("the queue is empty"),
+        };
         Ok(Action::new(CommitKind::Flush, qpn as u32)
             .with_index(index)
             .with_cause(queue as u8))
@@ -149,6 +187,9 @@ impl Engine {
     pub(super) fn expect_event(&self, qpn: usize) -> Maybe<Action> {
         let status = self.complete.event(qpn);
         let status = status.ok_or("no event of the queue pair waits")?;
+        if status == Status::Flushed && self.complete.waits(qpn, Queue::Receive) {
+            return Err("completions of its receives come before it");
+        }
         Ok(Action::new(CommitKind::QpEvent, qpn as u32).with_cause(status as u8))
     }
 }

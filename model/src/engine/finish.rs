@@ -1,6 +1,7 @@
 //! Requests at their end: retired, flushed, told of. Execution.
 
 use super::apply::{Done, compare};
+use super::expect::LET_GO;
 use super::ready::{Work, Works};
 use super::{Action, Effect, Engine, Room, WriteChannel};
 use crate::abi::{EventKind, Status};
@@ -12,11 +13,12 @@ const RETIRED: Works = Works::of(&[Work::Retire, Work::Send, Work::CompleteSend]
 const FLUSHED: Works = Works::of(&[
     Work::FlushSend,
     Work::FlushReceive,
+    Work::QpEvent,
     Work::CompleteSend,
     Work::CompleteReceive,
 ]);
 /// What a completion entry may bring about.
-const COMPLETED: Works = Works::of(&[Work::CompleteSend, Work::CompleteReceive]);
+const COMPLETED: Works = Works::of(&[Work::CompleteSend, Work::CompleteReceive, Work::QpEvent]);
 /// What a queue pair's event may bring about.
 const TOLD: Works = Works::of(&[Work::QpEvent]);
 
@@ -53,7 +55,12 @@ impl Engine {
         };
         compare(wanted, &action, room, "the oldest request of the queue")?;
         self.begin(0);
-        if let (Some(qp), Some(sender), Some(receiver)) = (
+        if action.cause == LET_GO {
+            if let Some(receiver) = self.receivers.get_mut(qpn) {
+                receiver.let_go();
+            }
+            self.complete.push_event(qpn, Status::Flushed);
+        } else if let (Some(qp), Some(sender), Some(receiver)) = (
             self.context.qp(qpn as u32),
             self.senders.get_mut(qpn),
             self.receivers.get_mut(qpn),
@@ -90,14 +97,17 @@ impl Engine {
             entry: written,
             event,
             barrier,
+            gathers,
         } = self.complete.complete(qpn, queue, &context);
         self.begin(barrier);
+        self.gather_barrier = gathers;
         if let Some((address, bytes)) = written {
             self.write(WriteChannel::Completion, address, &bytes, effects);
         }
         if let Some(event) = event {
             self.event(event, 0, entry.cq, effects);
         }
+        self.note_due(entry.cq, false);
         self.ready.touch(qpn, COMPLETED);
         Ok(Ok(action))
     }
@@ -120,7 +130,11 @@ impl Engine {
         )?;
         self.begin(0);
         if let Some(status) = self.complete.take_event(qpn) {
-            self.event(EventKind::QpError, status as u8, qpn as u32, effects);
+            let kind = match status {
+                Status::Flushed => EventKind::LastWqe,
+                _ => EventKind::QpError,
+            };
+            self.event(kind, status as u8, qpn as u32, effects);
         }
         self.ready.touch(qpn, TOLD);
         Ok(Ok(action))

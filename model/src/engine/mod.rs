@@ -3,7 +3,8 @@
 //! The engine makes no choice. [`Engine::enabled`] lists the actions that are legal now,
 //! [`Engine::apply`] executes the one it is given or says why it is illegal. There is no clock, thread,
 //! I/O, log or randomness in it, and nothing panics on any input. Timers are actions too: while one
-//! runs its end is legal, and [`Engine::timer_change`] tells who has a clock when it began.
+//! runs its end is legal, and [`Engine::timer_change`] tells who has a clock when it began; so are events of
+//! completion queues that are put off ([`Engine::due_change`]).
 //!
 //! What an action means is decided in the rooms (`host`, `context`, `send`, `receive`, `complete`); here
 //! they are joined. Every action has an *expectation*, a pure function of the state and the inputs, and
@@ -20,9 +21,12 @@ mod expect;
 mod finish;
 mod illegal;
 mod io;
+mod local;
+mod moderation;
 mod ready;
 mod respond;
 mod search;
+mod shared;
 mod step;
 mod timer;
 mod traffic;
@@ -31,7 +35,8 @@ pub use action::{Action, UnknownKind};
 pub use config::Config;
 pub use enabled::OUTSTANDING;
 pub use illegal::{Illegal, Room};
-pub use io::{Effect, InputError, Inputs, ReadChannel, WriteChannel};
+pub use io::{BusAnswer, Effect, InputError, Inputs, ReadChannel, WriteChannel};
+pub use moderation::{DueChange, DueEvent};
 pub use timer::{Timer, TimerChange};
 
 use std::collections::VecDeque;
@@ -40,7 +45,7 @@ use crate::abi::QpState;
 use crate::complete::Complete;
 use crate::context::Context;
 use crate::host::Host;
-use crate::receive::Receiver;
+use crate::receive::{Receiver, SharedQueues};
 use crate::send::SendQueue;
 use ready::Ready;
 use search::Scratch;
@@ -56,14 +61,18 @@ pub struct Engine {
     context: Context,
     senders: Vec<SendQueue>,
     receivers: Vec<Receiver>,
+    shared: SharedQueues,
     complete: Complete,
     /// Frames without a verdict, oldest first.
     frames: VecDeque<Vec<u8>>,
     /// Responses queued, of all queue pairs.
     responses: usize,
     payload_writes: u64,
+    gather_reads: u64,
     barrier: u64,
+    gather_barrier: u64,
     retimed: Option<TimerChange>,
+    redue: Option<DueChange>,
     ready: Ready,
     turn: usize,
     scratch: Scratch,
@@ -80,12 +89,16 @@ impl Engine {
             context: Context::new(&config),
             senders: (0..qps).map(|_| SendQueue::default()).collect(),
             receivers: (0..qps).map(|_| Receiver::default()).collect(),
+            shared: SharedQueues::new(1 << config.log2_srqs),
             complete: Complete::new(qps, cqs),
             frames: VecDeque::new(),
             responses: 0,
             payload_writes: 0,
+            gather_reads: 0,
             barrier: 0,
+            gather_barrier: 0,
             retimed: None,
+            redue: None,
             ready: Ready::new(qps),
             turn: 0,
             scratch: Scratch::default(),
@@ -108,7 +121,7 @@ impl Engine {
         self.host.read(offset, &self.context)
     }
 
-    /// A frame arrives; its action is `RxDrop`, `RxRequest` or `RxResponse`.
+    /// A frame arrives; its action is `RxDrop`, `RxRequest`, `RxResponse` or `RxFrame`.
     pub fn receive_frame(&mut self, frame: Vec<u8>) {
         self.frames.push_back(frame);
     }
@@ -130,10 +143,24 @@ impl Engine {
         self.barrier
     }
 
+    /// Number of gather reads of all actions so far: one for each page that a piece touches.
+    pub fn gather_reads(&self) -> u64 {
+        self.gather_reads
+    }
+
+    /// Placement: how many of all gather reads (the oldest so many) must have been answered before the
+    /// completion entry of the last applied action may be seen; 0 if it need not wait. Only a `Complete` that
+    /// tells of an Invalidate waits for them.
+    pub fn gather_barrier(&self) -> u64 {
+        self.gather_barrier
+    }
+
     /// Whether nothing waits for the engine: no doorbell, command, frame, response, completion or
-    /// event. Requests may wait for responses of the peer or for a timer; a congestion notification may be due.
+    /// event. Requests may wait for responses of the peer or for a timer; a congestion notification or a
+    /// completion event that is put off may be due.
     pub fn is_idle(&self) -> bool {
         self.host.is_idle()
+            && self.shared.due().next().is_none()
             && self.frames.is_empty()
             && self.ready.written().all(|qpn| {
                 self.complete.is_idle(qpn) && self.receivers.get(qpn).is_none_or(|r| !r.owes())
@@ -151,7 +178,9 @@ impl Engine {
     /// waits for so many payload writes.
     fn begin(&mut self, barrier: u64) {
         self.barrier = barrier;
+        self.gather_barrier = 0;
         self.retimed = None;
+        self.redue = None;
     }
 
     /// An empty buffer.

@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 use super::{Action, Engine, InputError, Inputs};
 use crate::abi::DropCause;
 use crate::context::Chunk;
+use crate::send::Barriers;
 use crate::wire::Frame;
 
 /// Buffers between actions. They hold nothing that matters, and a clone of an engine begins without.
@@ -38,9 +39,13 @@ impl Hash for Engine {
             frames,
             responses,
             payload_writes,
+            gather_reads,
+            shared,
             ready,
             barrier: _,
+            gather_barrier: _,
             retimed: _,
+            redue: _,
             turn: _,
             scratch: _,
         } = self;
@@ -50,7 +55,8 @@ impl Hash for Engine {
         complete.hash(state);
         frames.hash(state);
         responses.hash(state);
-        payload_writes.hash(state);
+        (payload_writes, gather_reads).hash(state);
+        shared.hash(state);
         for qpn in ready.written() {
             qpn.hash(state);
             senders.get(qpn).hash(state);
@@ -70,7 +76,7 @@ impl Engine {
             return Ok(None);
         };
         let parsed: Result<Frame<'_>, DropCause> = Frame::parse(frame);
-        let verdict = self.expect_frame(&parsed, inputs, &mut Vec::new())?;
+        let verdict = self.expect_frame(frame, &parsed, inputs, &mut Vec::new())?;
         Ok(Some(verdict.action))
     }
 
@@ -80,12 +86,29 @@ impl Engine {
     pub fn forget_writes(&mut self, count: u64) {
         self.payload_writes = self.payload_writes.saturating_sub(count);
         self.barrier = self.barrier.saturating_sub(count);
-        self.complete.forget_writes(count);
-        for sender in &mut self.senders {
-            sender.forget_writes(count);
-        }
         for receiver in &mut self.receivers {
             receiver.forget_writes(count);
+        }
+        self.forget(Barriers {
+            payload: count,
+            gathers: 0,
+        });
+    }
+
+    /// The same for the oldest `count` gather reads, [`Engine::gather_reads`] and [`Engine::gather_barrier`].
+    pub fn forget_gathers(&mut self, count: u64) {
+        self.gather_reads = self.gather_reads.saturating_sub(count);
+        self.gather_barrier = self.gather_barrier.saturating_sub(count);
+        self.forget(Barriers {
+            payload: 0,
+            gathers: count,
+        });
+    }
+
+    fn forget(&mut self, answered: Barriers) {
+        self.complete.forget(answered);
+        for sender in &mut self.senders {
+            sender.forget(answered);
         }
     }
 }

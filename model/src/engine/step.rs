@@ -5,14 +5,14 @@ use super::ready::Work;
 use super::{Action, Effect, Engine, Illegal, Inputs};
 use crate::complete::Queue;
 
-/// Whose turn it is: four kinds of doorbells, frames, then each kind of [`Work`].
-const TURNS: usize = 5 + Work::ALL.len();
+/// Whose turn it is: five kinds of doorbells, limit events, frames, then each kind of [`Work`].
+const TURNS: usize = 7 + Work::ALL.len();
 
 impl Engine {
     /// Executes one action of a fair choice: rooms and queue pairs take turns. Cheaper than
     /// [`Engine::enabled`] and [`Engine::apply`], since it looks only where something may have become
     /// enabled. `None` if no action is legal but those that need a clock, which are left to the caller:
-    /// `Timeout`, `RnrResume`, and `Respond` with `RespondCnp`.
+    /// `Timeout`, `RnrResume`, `CqEvent`, and `Respond` with `RespondCnp`.
     ///
     /// # Errors
     /// [`Illegal::Input`] if the world has not read what the action needs.
@@ -29,9 +29,11 @@ impl Engine {
                 1 => self.do_sq_doorbell(None)?,
                 2 => self.do_rq_doorbell(None)?,
                 3 => self.do_cq_doorbell(None, effects)?,
-                4 if self.may_take_frames() => self.do_frame(None, inputs, effects)?,
-                4 => continue,
-                _ => match Work::ALL.get(turn - 5) {
+                4 => self.do_srq_doorbell(None)?,
+                5 => self.next_srq_event(effects)?,
+                6 if self.may_take_frames() => self.do_frame(None, inputs, effects)?,
+                6 => continue,
+                _ => match Work::ALL.get(turn - 7) {
                     Some(work) if self.ready.is_due(*work) => self.work(*work, inputs, effects)?,
                     _ => continue,
                 },

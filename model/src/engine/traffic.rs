@@ -6,8 +6,8 @@ use super::{Action, Effect, Engine, Illegal, Inputs, Room};
 use crate::abi::{CommitKind, DropCause, RxResult};
 use crate::complete::Queue;
 use crate::context::{Chunk, QpContext};
-use crate::receive::{Outcome, Taken, Verdict};
-use crate::send::{Next, Response};
+use crate::receive::{Outcome, Taken, Verdict, Whole};
+use crate::send::{FRAME_QPN, Next, Response};
 use crate::wire::{Frame, Token};
 
 /// What a packet or a failed request may bring about.
@@ -54,7 +54,7 @@ impl Engine {
             Ok(expected) => expected,
             Err(why) => return Ok(Err(why)),
         };
-        compare(wanted, &action, room, "the next packet of the queue")?;
+        compare(wanted, &action, room, "the next step of the queue")?;
         match next {
             Next::Nothing(why) => return Ok(Err(why)),
             Next::Fail {
@@ -78,6 +78,11 @@ impl Engine {
                 if let Some(sender) = self.senders.get_mut(qpn) {
                     sender.emitted(&emission);
                 }
+            }
+            Next::Local(local) => self.execute(qpn, &local),
+            Next::Frame(request) => {
+                let sent = self.send_frame(qpn, &request, chunks, inputs, effects);
+                sent.map_err(input)?;
             }
         }
         self.ready.touch(qpn, SENT);
@@ -114,7 +119,7 @@ impl Engine {
         chunks: &mut Vec<Chunk>,
     ) -> Done {
         let parsed: Result<Frame<'_>, DropCause> = Frame::parse(bytes);
-        let verdict = self.expect_frame(&parsed, inputs, chunks);
+        let verdict = self.expect_frame(bytes, &parsed, inputs, chunks);
         let verdict = verdict.map_err(|source| Illegal::Input {
             room: Room::Receive,
             action: wanted
@@ -146,11 +151,8 @@ impl Engine {
                 .frame_in(DropCause::NoBuffer, bytes.len());
             return Ok(Ok(no_buffer));
         }
-        let room = if parsed.is_err() {
-            Room::Wire
-        } else {
-            Room::Receive
-        };
+        let is_wire = parsed.is_err() && expected.kind == CommitKind::RxDrop;
+        let room = if is_wire { Room::Wire } else { Room::Receive };
         compare(wanted, &expected, room, why)?;
         self.begin(0);
         let cause = match &outcome {
@@ -158,7 +160,9 @@ impl Engine {
             _ => DropCause::None,
         };
         self.host.counters.frame_in(cause, bytes.len());
-        if let Ok(frame) = &parsed {
+        if let Outcome::Frame(whole) = &outcome {
+            self.take_whole(whole, bytes, chunks, effects);
+        } else if let Ok(frame) = &parsed {
             let qpn = expected.qpn as usize;
             self.receive(qpn, frame, &outcome, chunks, effects);
             let result = RxResult::from_bits(expected.cause.into());
@@ -185,7 +189,7 @@ impl Engine {
             return;
         };
         match outcome {
-            Outcome::Drop(_) | Outcome::Cnp => return,
+            Outcome::Drop(_) | Outcome::Cnp | Outcome::Frame(_) => return,
             Outcome::Take(taken) => self.take(qpn, frame, taken, &qp, chunks, effects),
             Outcome::Response(response) => self.respond(qpn, frame, response, chunks, effects),
             Outcome::Duplicate(_) | Outcome::NakSequence | Outcome::Rnr | Outcome::Refuse(_) => {
@@ -197,6 +201,9 @@ impl Engine {
                     Outcome::NakSequence => receiver.nak_sequence(&qp),
                     Outcome::Rnr => receiver.rnr(&qp),
                     Outcome::Refuse(refused) => {
+                        if let Some(entry) = refused.shared {
+                            self.shared.take(entry.queue);
+                        }
                         if let Some(completion) = receiver.refuse(refused, &qp) {
                             self.complete.push(qpn, Queue::Receive, completion);
                         }
@@ -233,6 +240,9 @@ impl Engine {
         let Some(receiver) = self.receivers.get_mut(qpn) else {
             return;
         };
+        if let Some(entry) = taken.shared {
+            self.shared.take(entry.queue);
+        }
         let owed = receiver.queued();
         let bth = &frame.bth;
         let finished = receiver.take(taken, qp, bth.ack_req, bth.solicited, placed);
@@ -245,6 +255,33 @@ impl Engine {
             }
             self.complete.push(qpn, Queue::Receive, completion);
         }
+    }
+
+    /// Queue pair 1 takes a whole frame.
+    fn take_whole(
+        &mut self,
+        whole: &Whole,
+        bytes: &[u8],
+        chunks: &[Chunk],
+        effects: &mut Vec<Effect>,
+    ) {
+        let qpn = FRAME_QPN as usize;
+        let Some(qp) = self.context.qp(FRAME_QPN).copied() else {
+            return;
+        };
+        let placed = self.scatter(chunks, bytes, effects);
+        if let Some(entry) = whole.shared {
+            self.shared.take(entry.queue);
+        }
+        let Some(receiver) = self.receivers.get_mut(qpn) else {
+            return;
+        };
+        let completion = receiver.take_whole(whole, &qp, placed);
+        self.complete.push(qpn, Queue::Receive, completion);
+        if whole.fault.is_some() {
+            self.fail_qp(qpn, whole.status());
+        }
+        self.ready.touch(qpn, RECEIVED);
     }
 
     fn respond(

@@ -19,9 +19,9 @@ use crate::wire::{Eth, Ip, Ipv4, Ipv6, MacAddr};
 /// A queue index written to a doorbell register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Doorbell {
-    /// Queue pair or completion queue.
+    /// Queue pair, completion queue or shared receive queue.
     pub number: u32,
-    /// Producer or consumer index.
+    /// Producer or consumer index, or limit.
     pub index: u16,
 }
 
@@ -32,6 +32,15 @@ pub(crate) enum CqDoorbell {
     Consumed(Doorbell),
     /// DB_ARM.
     Arm(Doorbell, Arm),
+}
+
+/// What was written to a shared receive queue's doorbells; both kinds wait in one queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum SrqDoorbell {
+    /// DB_SRQ.
+    Posted(Doorbell),
+    /// DB_SRQ_LIMIT.
+    Limit(Doorbell),
 }
 
 /// Own addresses.
@@ -67,6 +76,8 @@ pub(crate) struct TimeUnits {
     pub time: u16,
     /// Clocks of 10 µs (RNR_UNIT).
     pub rnr: u16,
+    /// Clocks of 1 µs (MODERATION_UNIT).
+    pub moderation: u16,
 }
 
 /// See the module. Its counters do not count in a hash.
@@ -78,12 +89,15 @@ pub(crate) struct Host {
     /// Least clocks between two CNPs of a queue pair (CNP_INTERVAL).
     pub cnp_interval: u32,
     pub events: Events,
+    /// Producer index of a completion queue at which the last TableCqRing took effect (CQ_SWITCH).
+    pub cq_switch: u16,
     ctx_index: u32,
     ctx_data: Staged,
     pub commands: VecDeque<Command>,
     pub sq_doorbells: VecDeque<Doorbell>,
     pub rq_doorbells: VecDeque<Doorbell>,
-    pub cq_doorbells: VecDeque<CqDoorbell>,
+    cq_doorbells: VecDeque<CqDoorbell>,
+    pub srq_doorbells: VecDeque<SrqDoorbell>,
     pub counters: Counters,
 }
 
@@ -101,11 +115,14 @@ impl Hash for Host {
             sq_doorbells,
             rq_doorbells,
             cq_doorbells,
+            srq_doorbells,
+            cq_switch,
             counters: _,
         } = self;
         (config, port, units, cnp_interval, events).hash(state);
         (ctx_index, ctx_data, commands).hash(state);
-        (sq_doorbells, rq_doorbells, cq_doorbells).hash(state);
+        (sq_doorbells, rq_doorbells, cq_doorbells, srq_doorbells).hash(state);
+        cq_switch.hash(state);
     }
 }
 
@@ -117,15 +134,18 @@ impl Host {
             units: TimeUnits {
                 time: reg::TIME_UNIT_RESET,
                 rnr: reg::RNR_UNIT_RESET,
+                moderation: reg::MODERATION_UNIT_RESET,
             },
             cnp_interval: reg::CNP_INTERVAL_RESET,
             events: Events::default(),
+            cq_switch: 0,
             ctx_index: 0,
             ctx_data: [0; ENTRY_BYTES],
             commands: VecDeque::new(),
             sq_doorbells: VecDeque::new(),
             rq_doorbells: VecDeque::new(),
             cq_doorbells: VecDeque::new(),
+            srq_doorbells: VecDeque::new(),
             counters: Counters::default(),
         }
     }
@@ -145,13 +165,19 @@ impl Host {
             reg::IPV4 => self.port.ipv4 = value.to_le_bytes(),
             reg::TIME_UNIT => self.units.time = value as u16,
             reg::RNR_UNIT => self.units.rnr = value as u16,
+            reg::MODERATION_UNIT => self.units.moderation = value as u16,
             reg::CNP_INTERVAL => self.cnp_interval = value & 0xFF_FFFF,
             reg::IPV6..=reg::IPV6_LAST if offset.is_multiple_of(4) => {
                 set_word(&mut self.port.ipv6, (offset - reg::IPV6) as usize, value);
             }
             reg::CTX_INDEX => self.ctx_index = value & 0xFF_FFFF,
             reg::CTX_COMMAND => {
-                let command = Command::new(value, self.ctx_index, &self.ctx_data);
+                let command = Command::new(
+                    value,
+                    self.ctx_index,
+                    &self.ctx_data,
+                    self.cq_doorbells.len(),
+                );
                 self.commands.push_back(command);
             }
             reg::CTX_DATA..=reg::CTX_DATA_LAST if offset.is_multiple_of(4) => {
@@ -173,8 +199,30 @@ impl Host {
                 };
                 self.cq_doorbells.push_back(CqDoorbell::Arm(doorbell, arm));
             }
+            reg::DB_SRQ => self.srq_doorbells.push_back(SrqDoorbell::Posted(doorbell)),
+            reg::DB_SRQ_LIMIT => self.srq_doorbells.push_back(SrqDoorbell::Limit(doorbell)),
             _ => {}
         }
+    }
+
+    /// The oldest doorbell of completion queues that waits.
+    pub fn cq_doorbell(&self) -> Option<&CqDoorbell> {
+        self.cq_doorbells.front()
+    }
+
+    /// Takes the oldest doorbell of completion queues.
+    pub fn take_cq_doorbell(&mut self) -> Option<CqDoorbell> {
+        let doorbell = self.cq_doorbells.pop_front()?;
+        for command in &mut self.commands {
+            command.doorbells = command.doorbells.saturating_sub(1);
+        }
+        Some(doorbell)
+    }
+
+    /// The oldest context command, if it need not wait for doorbells.
+    pub fn command(&self) -> Option<&Command> {
+        let command = self.commands.front()?;
+        (!command.follows_doorbells() || command.doorbells == 0).then_some(command)
     }
 
     pub fn read(&self, offset: u32, context: &Context) -> u32 {
@@ -188,7 +236,9 @@ impl Host {
                     | u32::from(c.log2_tokens) << 16
                     | u32::from(c.log2_pages) << 24
             }
-            reg::CAPS1 => u32::from(c.max_read) | u32::from(c.max_read) << 8,
+            reg::CAPS1 => {
+                u32::from(c.max_read) | u32::from(c.max_read) << 8 | u32::from(c.log2_srqs) << 16
+            }
             reg::EQ_LOG => self.events.log.into(),
             reg::EQ_BASE_LO => self.events.base as u32,
             reg::EQ_BASE_HI => (self.events.base >> 32) as u32,
@@ -199,6 +249,8 @@ impl Host {
             reg::IPV4 => u32::from_le_bytes(self.port.ipv4),
             reg::TIME_UNIT => self.units.time.into(),
             reg::RNR_UNIT => self.units.rnr.into(),
+            reg::CQ_SWITCH => self.cq_switch.into(),
+            reg::MODERATION_UNIT => self.units.moderation.into(),
             reg::CNP_INTERVAL => self.cnp_interval,
             reg::IPV6..=reg::IPV6_LAST if offset.is_multiple_of(4) => {
                 word(&self.port.ipv6, (offset - reg::IPV6) as usize)
@@ -219,6 +271,7 @@ impl Host {
             && self.sq_doorbells.is_empty()
             && self.rq_doorbells.is_empty()
             && self.cq_doorbells.is_empty()
+            && self.srq_doorbells.is_empty()
     }
 }
 

@@ -10,10 +10,12 @@ use super::error::AdapterError;
 use super::events::EventQueue;
 use super::layout::number;
 use super::mr::MrObject;
+use super::mw::MwObject;
 use super::pages::{PageTable, RingPool};
 use super::pd::PdObject;
 use super::qp::QpObject;
 use super::slots::{Handle, Slots};
+use super::srq::SrqObject;
 use super::tokens::TokenTable;
 use super::{
     ADAPTER_INFO_SIZE, AdapterFlags, EndpointMapping, EngineCaps, NdkAdapterInfo, NdkError,
@@ -71,6 +73,8 @@ pub struct AdapterConfig {
     /// as deep as asked (rounded up to a power of two), for overruns on purpose; silent requests
     /// must then leave room in the queue.
     pub cq_reserve: Option<u32>,
+    /// Receives that a shared receive queue can hold, at most 2^14: each has a ring of that size, 64 bytes a receive.
+    pub max_srq_depth: u32,
 }
 
 impl Default for AdapterConfig {
@@ -86,6 +90,7 @@ impl Default for AdapterConfig {
             endpoint_mapping: EndpointMapping::None,
             timing: Timing::default(),
             cq_reserve: None,
+            max_srq_depth: 1024,
         }
     }
 }
@@ -105,6 +110,8 @@ pub struct Provider<H> {
     pub(super) cqs: Slots<CqObject>,
     pub(super) qps: Slots<QpObject>,
     pub(super) mrs: Slots<MrObject>,
+    pub(super) mws: Slots<MwObject>,
+    pub(super) srqs: Slots<SrqObject>,
     pub(super) tokens: TokenTable,
     pub(super) page_table: PageTable,
     pub(super) rings: RingPool,
@@ -135,7 +142,9 @@ impl<H: Hal> Provider<H> {
         let caps = EngineCaps::from_registers(caps0, caps1);
         set_addresses(&mut hal, &config)?;
         config.timing.apply(&mut hal)?;
-        let events = EventQueue::open(&mut hal, caps.queue_pairs + caps.completion_queues)?;
+        // Of each queue pair one when it fails and one when it has let its shared receives go.
+        let events = 2 * caps.queue_pairs + caps.completion_queues + caps.shared_receive_queues;
+        let events = EventQueue::open(&mut hal, events)?;
         Ok(Self {
             hal,
             config,
@@ -146,6 +155,8 @@ impl<H: Hal> Provider<H> {
             // Numbers 0 and 1 belong to management.
             qps: Slots::new(2, caps.queue_pairs),
             mrs: Slots::new(0, u32::MAX),
+            mws: Slots::new(0, u32::MAX),
+            srqs: Slots::new(0, caps.shared_receive_queues),
             tokens: TokenTable::new(caps.tokens),
             page_table: PageTable::new(caps.pages),
             rings: RingPool::default(),
@@ -189,7 +200,9 @@ impl<H: Hal> Provider<H> {
     /// What the adapter is and can do.
     #[doc(alias = "NdkQueryAdapterInfo")]
     pub fn query_adapter_info(&self) -> NdkAdapterInfo {
-        let mut adapter_flags = AdapterFlags::RDMA_READ_SINK_NOT_REQUIRED;
+        let mut adapter_flags = AdapterFlags::RDMA_READ_SINK_NOT_REQUIRED
+            | AdapterFlags::CQ_INTERRUPT_MODERATION_SUPPORTED
+            | AdapterFlags::CQ_RESIZE_SUPPORTED;
         if self.config.read_local_invalidate {
             adapter_flags |= AdapterFlags::RDMA_READ_LOCAL_INVALIDATE_SUPPORTED;
         }
@@ -198,7 +211,7 @@ impl<H: Hal> Provider<H> {
             vendor_id: 0,
             device_id: reg::ID_VALUE,
             max_registration_size: u64::from(self.caps.pages) * super::PAGE_SIZE,
-            max_window_size: 0,
+            max_window_size: self.max_region(),
             frmr_page_count: FRMR_PAGES,
             max_initiator_request_sge: MAX_SQ_SGE,
             max_receive_request_sge: MAX_RQ_SGE,
@@ -209,7 +222,7 @@ impl<H: Hal> Provider<H> {
             max_outbound_read_limit: self.caps.max_ord.into(),
             max_receive_queue_depth: MAX_DEPTH,
             max_initiator_queue_depth: MAX_DEPTH,
-            max_srq_depth: 0,
+            max_srq_depth: self.max_srq_depth(),
             max_cq_depth: self.max_cq_depth(),
             large_request_threshold: super::PAGE_SIZE as u32,
             max_caller_data: MAX_CALLER_DATA,
@@ -229,6 +242,11 @@ impl<H: Hal> Provider<H> {
             }
             None => (NtStatus::BUFFER_TOO_SMALL, ADAPTER_INFO_SIZE),
         }
+    }
+
+    /// Bytes of the greatest window or fast registration.
+    fn max_region(&self) -> u64 {
+        MAX_MESSAGE.min(u64::from(self.caps.pages) * super::PAGE_SIZE)
     }
 
     pub(super) fn cq_reserve(&self) -> u32 {

@@ -28,15 +28,21 @@ pub(super) enum Entry {
 /// Entries pass through three places: the ring; the *backlog*, where the provider has understood them
 /// and slots of their queue pairs are free again; the consumer, which makes their place in the ring free.
 pub(super) struct CqObject {
-    base: u64,
-    log: u32,
-    depth: u32,
+    pub(super) base: u64,
+    pub(super) log: u32,
+    pub(super) depth: u32,
     notification_context: u64,
     /// Index of the next entry to understand.
-    seen: u16,
-    /// Index of the next entry to hand over: the front of the backlog.
-    consumer: u16,
-    backlog: VecDeque<Entry>,
+    pub(super) seen: u16,
+    /// Index of the next entry of this ring to hand over.
+    pub(super) consumer: u16,
+    pub(super) backlog: VecDeque<Entry>,
+    /// Entries at the front of the backlog that come from a ring before this one.
+    pub(super) from_old_ring: usize,
+    /// While an old ring is being emptied: the index behind its last entry.
+    pub(super) old_end: Option<u16>,
+    /// What moderation the consumer asked for: interval and count.
+    pub(super) moderation: (u32, u32),
     /// Queues of queue pairs that complete here.
     users: u32,
     closing: bool,
@@ -49,7 +55,7 @@ pub(super) struct CqObject {
 }
 
 impl CqObject {
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         CQE_BYTES << self.log
     }
 
@@ -61,7 +67,10 @@ impl CqObject {
 
     fn pop(&mut self) -> Option<Entry> {
         let entry = self.backlog.pop_front()?;
-        self.consumer = self.consumer.wrapping_add(1);
+        match self.from_old_ring.checked_sub(1) {
+            Some(left) => self.from_old_ring = left,
+            None => self.consumer = self.consumer.wrapping_add(1),
+        }
         Some(entry)
     }
 }
@@ -94,6 +103,9 @@ impl<H: Hal> Provider<H> {
             seen: 0,
             consumer: 0,
             backlog: VecDeque::new(),
+            from_old_ring: 0,
+            old_end: None,
+            moderation: (0, 0),
             users: 0,
             closing: false,
             dead: false,
@@ -129,6 +141,12 @@ impl<H: Hal> Provider<H> {
         object.armed = Some(object.armed.map_or(arm, |first| first.combine(arm)));
         object.arms = object.arms.saturating_add(1);
         object.fresh = object.has_results();
+        // The engine knows nothing of entries from an old ring. That they are there is told even if they are not
+        // solicited, which is legal (reading O13).
+        if arm != ArmType::Errors && object.from_old_ring > 0 && !object.dead {
+            self.notify(cq, NtStatus::SUCCESS);
+            return Ok(());
+        }
         let value = arm_value(cq, object.consumer, arm);
         self.hal.write_register(reg::DB_ARM, value)?;
         Ok(())
@@ -164,7 +182,7 @@ impl<H: Hal> Provider<H> {
         Ok(results)
     }
 
-    /// Depth asked for at creation.
+    /// Depth asked for last.
     pub fn cq_depth(&self, cq: Cq) -> Result<u32, NdkError> {
         Ok(self.cqs.get(cq).ok_or(stale(cq))?.depth)
     }
@@ -222,7 +240,16 @@ impl<H: Hal> Provider<H> {
         let number = Slots::<CqObject>::number(cq);
         let mask = (1u32 << object.log) - 1;
         let mut bytes = [0; CQE_BYTES];
-        while u32::from(object.seen.wrapping_sub(object.consumer)) <= mask {
+        let mut finished = Vec::new();
+        let mut invalidated = Vec::new();
+        loop {
+            let more = match object.old_end {
+                Some(end) => object.seen != end,
+                None => u32::from(object.seen.wrapping_sub(object.consumer)) <= mask,
+            };
+            if !more {
+                break;
+            }
             let seen = u32::from(object.seen);
             let address = object.base + u64::from(seen & mask) * CQE_BYTES as u64;
             self.hal.read_memory(address, &mut bytes)?;
@@ -235,16 +262,33 @@ impl<H: Hal> Provider<H> {
                 remote_access_status: self.config.remote_access_status,
                 error_codes: self.version >= super::NdkVersion::V2_1,
             };
-            let entry = decode(&mut self.qps, &context, &completion).unwrap_or_else(|cause| {
+            let entry = decode(&mut self.qps, &mut self.srqs, &context, &completion);
+            let entry = entry.unwrap_or_else(|cause| {
                 Entry::Bad(AdapterError::Completion {
                     cq: number,
                     index: object.seen,
                     cause,
                 })
             });
+            if let Some(qp) = self.qps.handle::<Qp>(completion.qpn)
+                && let Some(object) = self.qps.get_mut(qp)
+            {
+                let done = object.sq.finished.drain(..);
+                finished.extend(done.map(|(request, success)| (qp, request, success)));
+            }
+            if completion.invalidated {
+                invalidated.push(completion.token);
+            }
             object.fresh |= !matches!(entry, Entry::Own(_));
             object.backlog.push_back(entry);
             object.seen = object.seen.wrapping_add(1);
+            object.from_old_ring += usize::from(object.old_end.is_some());
+        }
+        for (qp, request, success) in finished {
+            self.finish_local(qp, request, success)?;
+        }
+        for token in invalidated {
+            self.window_invalidated(token)?;
         }
         self.release_own(cq)
     }
@@ -252,14 +296,15 @@ impl<H: Hal> Provider<H> {
     /// Frees the places of own signals that no result stands before.
     fn release_own(&mut self, cq: Cq) -> Result<(), NdkError> {
         let object = self.cqs.get_mut(cq).ok_or(stale(cq))?;
+        let before = object.consumer;
         let mut own = Vec::new();
         while let Some(Entry::Own(qp)) = object.backlog.front() {
             own.push(*qp);
             object.pop();
         }
         let consumer = object.consumer;
-        if !own.is_empty() {
-            self.own_signals_passed(&own);
+        self.own_signals_passed(&own);
+        if consumer != before {
             self.hal
                 .write_register(reg::DB_CQ, cq_doorbell(cq, consumer))?;
         }

@@ -8,7 +8,8 @@ use super::decode::nt_status;
 use super::error::AdapterError;
 use super::layout::{byte, flag};
 use super::qp::QpPhase;
-use super::{Cq, NdkError, NtStatus, Pd, Qp};
+use super::queue::Receives;
+use super::{Cq, Mr, Mw, NdkError, NtStatus, Pd, Qp, Srq};
 use crate::abi::offsets as reg;
 
 /// An object that was closed.
@@ -20,6 +21,12 @@ pub enum Object {
     Cq(Cq),
     /// A queue pair.
     Qp(Qp),
+    /// A memory region.
+    Mr(Mr),
+    /// A memory window.
+    Mw(Mw),
+    /// A shared receive queue.
+    Srq(Srq),
 }
 
 /// What NDKPI tells by a callback, or (queue-pair errors) a driver would log.
@@ -33,6 +40,16 @@ pub enum Notification {
         /// Value given at its creation (NDK-CQCB-1).
         context: u64,
         /// `STATUS_SUCCESS`, `STATUS_BUFFER_OVERFLOW` (NDK-CQCB-3) or `STATUS_INTERNAL_ERROR` (NDK-CQCB-4).
+        status: NtStatus,
+    },
+    /// A shared receive queue holds fewer receives than its threshold (NDK-SRQ-2).
+    #[doc(alias = "NDK_FN_SRQ_NOTIFICATION_CALLBACK")]
+    Srq {
+        /// The queue.
+        srq: Srq,
+        /// Value given at its creation.
+        context: u64,
+        /// `STATUS_SUCCESS`; the engine has no shared receive queue that dies (NDK-SRQ-7).
         status: NtStatus,
     },
     /// A queue pair went to error by a request of its own or of its peer. Not an NDKPI callback.
@@ -134,7 +151,7 @@ impl<H: Hal> Provider<H> {
         Ok(std::mem::take(&mut self.notifications))
     }
 
-    fn take_events(&mut self) -> Result<(), NdkError> {
+    pub(super) fn take_events(&mut self) -> Result<(), NdkError> {
         let before = self.events.consumer;
         let mut outcome = Ok(());
         // No more at once than the ring holds.
@@ -158,11 +175,23 @@ impl<H: Hal> Provider<H> {
     fn handle_event(&mut self, event: Event) -> Result<(), NdkError> {
         let kind = EventKind::from_bits(event.kind.into());
         match kind.ok_or_else(|| event.error("unknown kind"))? {
-            EventKind::QpError => {
+            kind @ (EventKind::QpError | EventKind::LastWqe) => {
                 if !self.qps.in_range(event.number) {
                     return Err(event.error("no such queue pair"));
                 }
-                self.qp_failed(event);
+                match kind {
+                    EventKind::LastWqe => self.let_go(event.number),
+                    _ => self.qp_failed(event),
+                }
+                Ok(())
+            }
+            EventKind::SrqLimit => {
+                if !self.srqs.in_range(event.number) {
+                    return Err(event.error("no such shared receive queue"));
+                }
+                if let Some(srq) = self.srqs.handle(event.number) {
+                    self.srq_runs_short(srq);
+                }
                 Ok(())
             }
             kind => {
@@ -176,6 +205,17 @@ impl<H: Hal> Provider<H> {
                     Some(cq) => self.cq_failed(cq, NtStatus::INTERNAL_ERROR),
                 }
             }
+        }
+    }
+
+    /// A queue pair takes nothing from its shared receive queue any more. One that has its number since, and was
+    /// never in error, is not meant.
+    fn let_go(&mut self, number: u32) {
+        if let Some(object) = self.qps.number_mut(number)
+            && object.phase == QpPhase::Error
+            && let Receives::Shared { let_go, .. } = &mut object.receives
+        {
+            *let_go = true;
         }
     }
 

@@ -63,7 +63,7 @@ pub struct NdkAdapterInfo {
     pub device_id: u32,
     /// Bytes of one memory region.
     pub max_registration_size: u64,
-    /// Bytes of one memory window; 0 as long as there are none.
+    /// Bytes of one memory window.
     pub max_window_size: u64,
     /// Pages of a fast-register region.
     pub frmr_page_count: u32,
@@ -158,6 +158,8 @@ pub struct EngineCaps {
     pub tokens: u32,
     /// Entries of the page table.
     pub pages: u32,
+    /// Shared receive queues.
+    pub shared_receive_queues: u32,
     /// Greatest number of reads that may be outstanding to a peer.
     pub max_ord: u8,
     /// Greatest number of reads that a peer may have outstanding here.
@@ -167,12 +169,14 @@ pub struct EngineCaps {
 impl EngineCaps {
     /// Takes CAPS0 and CAPS1 apart. Numbers that no field of the ABI can hold are capped.
     pub fn from_registers(caps0: u32, caps1: u32) -> Self {
-        let entries = |shift: u32, most: u32| 1 << (caps0 >> shift & 0x1F).min(most);
+        let power = |caps: u32, shift: u32, most: u32| 1 << (caps >> shift & 0x1F).min(most);
+        let entries = |shift, most| power(caps0, shift, most);
         Self {
             queue_pairs: entries(0, 16),
             completion_queues: entries(8, 14),
             tokens: entries(16, 24),
             pages: entries(24, 24),
+            shared_receive_queues: power(caps1, 16, 14),
             max_ord: caps1 as u8,
             max_ird: (caps1 >> 8) as u8,
         }

@@ -9,8 +9,10 @@
 //! | --- | --- |
 //! | `adapter`, `info`, `timing` | opening, configuration, NDK_ADAPTER_INFO |
 //! | `pd`, `mr`, `tokens`, `pages`, `window` | protection domains, regions, and their entries in the engine's tables |
-//! | `cq`, `decode`, `result` | completion queues: entries to results, arming |
+//! | `cq`, `cq_control`, `decode`, `result` | completion queues: entries to results, arming, depth, moderation |
+//! | `mw`, `fast`, `local` | memory windows, fast registration, invalidation |
 //! | `qp`, `queue`, `post`, `wqe` | queue pairs: rings, checks at posting, encoding |
+//! | `srq` | shared receive queues |
 //! | `events` | event queue and notifications |
 //! | `oid`, `endpoint` | OID queries |
 //! | [`bench`](mod@bench) | what a bench does besides NDKPI |
@@ -48,14 +50,18 @@
 mod adapter;
 pub mod bench;
 mod cq;
+mod cq_control;
 mod decode;
 mod endpoint;
 mod error;
 mod events;
+mod fast;
 mod flags;
 mod info;
 mod layout;
+mod local;
 mod mr;
+mod mw;
 mod oid;
 mod pages;
 mod pd;
@@ -65,6 +71,7 @@ mod queue;
 mod result;
 mod sge;
 mod slots;
+mod srq;
 mod status;
 mod timing;
 mod tokens;
@@ -77,11 +84,13 @@ pub use error::{AdapterError, CompletionFault, NdkError};
 pub use events::{Notification, Object};
 pub use flags::{AdapterFlags, ArmType, MrFlags, OpFlags};
 pub use info::{ADAPTER_INFO_SIZE, EngineCaps, NdkAdapterInfo, NdkVersion, RdmaTechnology};
+pub use local::InvalidateTarget;
 pub use mr::MrUse;
 pub use oid::{Oid, OidOutcome, OidRequestType};
 pub use qp::{QpParameters, QpPhase};
 pub use result::{NdkResult, NdkResultEx, OperationType};
 pub use sge::{LocalToken, Mdl, PAGE_SIZE, RemoteToken, Sge};
-pub use slots::{Cq, Mr, Pd, Qp};
+pub use slots::{Cq, Mr, Mw, Pd, Qp, Srq};
+pub use srq::SrqParameters;
 pub use status::NtStatus;
 pub use timing::Timing;

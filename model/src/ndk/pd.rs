@@ -10,7 +10,7 @@ use super::{LocalToken, NdkError, Notification, NtStatus, Object, Pd, window};
 
 pub(super) struct PdObject {
     pub(super) privileged: Token,
-    /// Open queue pairs and memory regions.
+    /// Open queue pairs, memory regions and windows.
     pub(super) successors: u32,
     pub(super) closing: bool,
 }
@@ -51,7 +51,7 @@ impl<H: Hal> Provider<H> {
         Ok(LocalToken(object.privileged.value()))
     }
 
-    /// Closes a protection domain. `STATUS_PENDING` as long as queue pairs or memory regions of it are open:
+    /// Closes a protection domain. `STATUS_PENDING` as long as queue pairs, memory regions or windows of it are open:
     /// [`Notification::Closed`] says when it is done (NDK-OBJ-4, -5).
     #[doc(alias = "NdkClosePd")]
     pub fn close_pd(&mut self, pd: Pd) -> Result<NtStatus, NdkError> {
@@ -64,7 +64,7 @@ impl<H: Hal> Provider<H> {
         Ok(NtStatus::SUCCESS)
     }
 
-    /// A queue pair or memory region of the domain is gone.
+    /// A queue pair, memory region or window of the domain is gone.
     pub(super) fn release_pd(&mut self, pd: Pd) -> Result<(), NdkError> {
         let Some(object) = self.pds.get_mut(pd) else {
             return Ok(());

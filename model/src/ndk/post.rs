@@ -35,7 +35,8 @@ struct Request<'a> {
     remote_token: RemoteToken,
 }
 
-const COMMON: u32 = OpFlags::SILENT_SUCCESS.0 | OpFlags::READ_FENCE.0 | OpFlags::DEFER.0;
+/// Flags of every initiator request.
+pub(super) const COMMON: u32 = OpFlags::SILENT_SUCCESS.0 | OpFlags::READ_FENCE.0 | OpFlags::DEFER.0;
 const SEND: u32 = COMMON | OpFlags::SEND_AND_SOLICIT_EVENT.0 | OpFlags::INLINE.0;
 const READ: u32 = COMMON | OpFlags::RDMA_READ_LOCAL_INVALIDATE.0;
 const WRITE: u32 = COMMON | OpFlags::INLINE.0;
@@ -138,36 +139,43 @@ impl<H: Hal> Provider<H> {
         )
     }
 
-    /// Posts a receive, in any phase of the queue pair (NDK-RECV-3).
+    /// Posts a receive, in any phase of the queue pair (NDK-RECV-3). `STATUS_INVALID_DEVICE_REQUEST`: its receives come
+    /// from a shared queue.
     #[doc(alias = "NdkReceive")]
     pub fn receive(&mut self, qp: Qp, request_context: u64, sgl: &[Sge]) -> Result<(), NdkError> {
         let object = self.qps.get(qp).ok_or(stale(qp))?;
-        if sgl.len() > object.max_receive_sge as usize {
-            return Err(NtStatus::DATA_OVERRUN.into());
-        }
-        if total(sgl) > MAX_MESSAGE {
-            return Err(NtStatus::BUFFER_OVERFLOW.into());
-        }
-        if !object.rq.has_room() {
+        let queue = object.receives.own();
+        let queue = queue.ok_or(NtStatus::INVALID_DEVICE_REQUEST)?;
+        check_receive(sgl, object.max_receive_sge)?;
+        if !queue.has_room() {
             let cq = object.receive_cq;
             self.absorb(cq)?;
         }
         let object = self.qps.get_mut(qp).ok_or(stale(qp))?;
-        if !object.rq.has_room() {
-            return Err(NtStatus::NO_MORE_ENTRIES.into());
-        }
+        let queue = object.receives.own_mut();
+        let queue = queue.filter(|queue| queue.has_room());
+        let queue = queue.ok_or(NtStatus::NO_MORE_ENTRIES)?;
         self.hal
-            .write_memory(object.rq.ring.next_address(), &rq_entry(sgl))?;
-        object.rq.push(request_context);
-        let producer = object.rq.ring.producer;
-        self.hal
-            .write_register(reg::DB_RQ, doorbell(qp, producer))?;
+            .write_memory(queue.ring.next_address(), &rq_entry(sgl))?;
+        queue.push(request_context);
+        let value = doorbell(qp, queue.ring.producer);
+        self.hal.write_register(reg::DB_RQ, value)?;
         Ok(())
     }
 
     fn post(&mut self, qp: Qp, request: Request<'_>) -> Result<(), NdkError> {
         let outcome = self.try_post(qp, &request);
-        let deferred = outcome.is_ok() && request.flags.contains(OpFlags::DEFER);
+        self.conclude(qp, request.flags, outcome)
+    }
+
+    /// The end of every initiator call: the hardware is told, unless the request may wait.
+    pub(super) fn conclude(
+        &mut self,
+        qp: Qp,
+        flags: OpFlags,
+        outcome: Result<(), NdkError>,
+    ) -> Result<(), NdkError> {
+        let deferred = outcome.is_ok() && flags.contains(OpFlags::DEFER);
         if !deferred {
             self.indicate(qp)?;
         }
@@ -189,7 +197,7 @@ impl<H: Hal> Provider<H> {
             silent: signal == Signal::Silent,
             index: object.sq.ring.producer,
             length,
-            invalidate_token: request.invalidate.to_engine(),
+            object_token: request.invalidate.to_engine(),
             remote_address: request.remote_address,
             remote_token: request.remote_token.to_engine(),
         });
@@ -208,6 +216,7 @@ impl<H: Hal> Provider<H> {
             request_context: request.request_context,
             opcode: request.opcode,
             signal,
+            local: None,
         });
         Ok(())
     }
@@ -260,7 +269,7 @@ impl<H: Hal> Provider<H> {
     }
 
     /// Check 6; looks for completions if the slots known to be free do not do.
-    fn slot(&mut self, qp: Qp, silent: bool) -> Result<Signal, NdkError> {
+    pub(super) fn slot(&mut self, qp: Qp, silent: bool) -> Result<Signal, NdkError> {
         let object = self.qps.get(qp).ok_or(stale(qp))?;
         let (sq, cq) = (&object.sq, object.initiator_cq);
         match sq.plan(silent) {
@@ -275,6 +284,17 @@ impl<H: Hal> Provider<H> {
             }
         }
     }
+}
+
+/// Elements and length of a receive.
+pub(super) fn check_receive(sgl: &[Sge], max_sge: u32) -> Result<(), NdkError> {
+    if sgl.len() > max_sge as usize {
+        return Err(NtStatus::DATA_OVERRUN.into());
+    }
+    if total(sgl) > MAX_MESSAGE {
+        return Err(NtStatus::BUFFER_OVERFLOW.into());
+    }
+    Ok(())
 }
 
 fn total(sgl: &[Sge]) -> u64 {

@@ -4,10 +4,10 @@ use crate::abi::{QP_CONTEXT, QpState, Record, Table, WqeOpcode};
 use crate::hal::Hal;
 
 use super::adapter::{MAX_DEPTH, MAX_INLINE, MAX_RQ_SGE, MAX_SQ_SGE, Provider, stale};
-use super::queue::{Posted, ReceiveQueue, SendQueue, Signal};
+use super::queue::{Posted, ReceiveQueue, Receives, SendQueue, Signal};
 use super::slots::Slots;
 use super::wqe::{ENTRY, HEADER, SqEntry, SqHeader};
-use super::{Cq, NdkError, Notification, NtStatus, Object, OpFlags, Pd, Qp, Sge, window};
+use super::{Cq, NdkError, Notification, NtStatus, Object, OpFlags, Pd, Qp, Sge, Srq, window};
 use crate::abi::offsets as reg;
 
 /// Parameters of NdkCreateQp.
@@ -69,7 +69,7 @@ pub(super) struct QpObject {
     pub(super) outbound_read_limit: u8,
     pub(super) phase: QpPhase,
     pub(super) sq: SendQueue,
-    pub(super) rq: ReceiveQueue,
+    pub(super) receives: Receives,
     /// The entry of the engine's table.
     pub(super) entry: Record,
     closing: bool,
@@ -80,9 +80,27 @@ impl<H: Hal> Provider<H> {
     #[doc(alias = "NdkCreateQp")]
     pub fn create_qp(&mut self, pd: Pd, parameters: &QpParameters) -> Result<Qp, NdkError> {
         let p = parameters;
-        let legal = p.receive_queue_depth <= MAX_DEPTH
-            && p.initiator_queue_depth <= MAX_DEPTH
-            && p.max_receive_request_sge <= MAX_RQ_SGE
+        if p.receive_queue_depth > MAX_DEPTH || p.max_receive_request_sge > MAX_RQ_SGE {
+            return Err(NtStatus::INVALID_PARAMETER.into());
+        }
+        self.make_qp(pd, p, None)
+    }
+
+    /// Creates a queue pair that takes its receives from a shared queue (NDK-QPC-4). The parameters of a receive queue
+    /// of its own do not count; anything else above the adapter's limits: `STATUS_INVALID_PARAMETER` (NDK-QPC-1).
+    #[doc(alias = "NdkCreateQpWithSrq")]
+    pub fn create_qp_with_srq(
+        &mut self,
+        pd: Pd,
+        srq: Srq,
+        parameters: &QpParameters,
+    ) -> Result<Qp, NdkError> {
+        self.srqs.get(srq).ok_or(stale(srq))?;
+        self.make_qp(pd, parameters, Some(srq))
+    }
+
+    fn make_qp(&mut self, pd: Pd, p: &QpParameters, srq: Option<Srq>) -> Result<Qp, NdkError> {
+        let legal = p.initiator_queue_depth <= MAX_DEPTH
             && p.max_initiator_request_sge <= MAX_SQ_SGE
             && p.inline_data_size <= MAX_INLINE;
         if !legal {
@@ -98,21 +116,35 @@ impl<H: Hal> Provider<H> {
         let stride = stride(p.max_initiator_request_sge, p.inline_data_size);
         // One entry more than requests, for the marker of a close.
         let sq_log = (p.initiator_queue_depth + 1).next_power_of_two().ilog2();
-        let rq_log = p.receive_queue_depth.max(1).next_power_of_two().ilog2();
         let sq_base = self
             .rings
             .take(&mut self.hal, (ENTRY << stride) << sq_log)?;
-        let rq_base = self.rings.take(&mut self.hal, ENTRY << rq_log)?;
-        let entry = Record::new(&QP_CONTEXT)
+        let receives = match srq {
+            Some(srq) => Receives::Shared { srq, let_go: false },
+            None => {
+                let log = p.receive_queue_depth.max(1).next_power_of_two().ilog2();
+                let base = self.rings.take(&mut self.hal, ENTRY << log)?;
+                Receives::Own(ReceiveQueue::new(base, log, p.receive_queue_depth))
+            }
+        };
+        let mut entry = Record::new(&QP_CONTEXT)
             .with("state", QpState::Init)
             .with("sq_log", sq_log)
             .with("sq_stride", stride)
-            .with("rq_log", rq_log)
             .with("pd", Self::pd_number(pd))
             .with("send_cq", Self::cq_number(p.initiator_cq))
             .with("recv_cq", Self::cq_number(p.receive_cq))
-            .with("sq_base", sq_base)
-            .with("rq_base", rq_base);
+            .with("sq_base", sq_base);
+        match &receives {
+            Receives::Own(ReceiveQueue { ring, .. }) => {
+                entry.set("rq_log", ring.log).set("rq_base", ring.base);
+            }
+            Receives::Shared { srq, .. } => {
+                entry
+                    .set("srq", 1u8)
+                    .set("rq_base", u64::from(Self::srq_number(*srq)));
+            }
+        }
         window::write_entry(&mut self.hal, Table::Qp, number, &entry)?;
         let object = QpObject {
             pd,
@@ -125,7 +157,7 @@ impl<H: Hal> Provider<H> {
             outbound_read_limit: 0,
             phase: QpPhase::Idle,
             sq: SendQueue::new(sq_base, sq_log, stride, p.initiator_queue_depth),
-            rq: ReceiveQueue::new(rq_base, rq_log, p.receive_queue_depth),
+            receives,
             entry,
             closing: false,
         };
@@ -138,6 +170,7 @@ impl<H: Hal> Provider<H> {
         }
         self.retain_cq(p.receive_cq);
         self.retain_cq(p.initiator_cq);
+        srq.into_iter().for_each(|srq| self.retain_srq(srq));
         Ok(qp)
     }
 
@@ -161,7 +194,7 @@ impl<H: Hal> Provider<H> {
             return Ok(NtStatus::PENDING);
         }
         object.closing = true;
-        if object.outstanding() == 0 {
+        if object.is_done() {
             self.remove_qp(qp)?;
             return Ok(NtStatus::SUCCESS);
         }
@@ -217,12 +250,7 @@ impl<H: Hal> Provider<H> {
             self.absorb(initiator)?;
             // A dead completion queue reports nothing any more.
             let dead = self.cq_is_dead(receive) || self.cq_is_dead(initiator);
-            if dead
-                || self
-                    .qps
-                    .get(qp)
-                    .is_none_or(|object| object.outstanding() == 0)
-            {
+            if dead || self.qps.get(qp).is_none_or(QpObject::is_done) {
                 self.remove_qp(qp)?;
                 self.notifications
                     .push(Notification::Closed(Object::Qp(qp)));
@@ -248,7 +276,7 @@ impl<H: Hal> Provider<H> {
             silent: false,
             index: object.sq.ring.producer,
             length: 0,
-            invalidate_token: 0,
+            object_token: 0,
             remote_address: 0,
             remote_token: 0,
         });
@@ -258,6 +286,7 @@ impl<H: Hal> Provider<H> {
             request_context: 0,
             opcode: WqeOpcode::Send,
             signal: Signal::Marker,
+            local: None,
         });
         self.indicate(qp)
     }
@@ -269,9 +298,13 @@ impl<H: Hal> Provider<H> {
         let entry = Record::new(&QP_CONTEXT).with("state", QpState::Reset);
         let number = Slots::<QpObject>::number(qp);
         window::write_entry(&mut self.hal, Table::Qp, number, &entry)?;
-        let (sq, rq) = (&object.sq.ring, &object.rq.ring);
+        self.leave_qp(qp, &object)?;
+        let sq = &object.sq.ring;
         self.rings.give(sq.base, sq.bytes());
-        self.rings.give(rq.base, rq.bytes());
+        match &object.receives {
+            Receives::Own(rq) => self.rings.give(rq.ring.base, rq.ring.bytes()),
+            Receives::Shared { srq, .. } => self.release_srq(*srq)?,
+        }
         self.release_cq(object.receive_cq)?;
         self.release_cq(object.initiator_cq)?;
         self.release_pd(object.pd)
@@ -279,8 +312,9 @@ impl<H: Hal> Provider<H> {
 }
 
 impl QpObject {
-    fn outstanding(&self) -> u32 {
-        self.sq.ring.outstanding() + self.rq.ring.outstanding()
+    /// Whether no request can complete any more.
+    fn is_done(&self) -> bool {
+        self.sq.ring.outstanding() == 0 && self.receives.is_done()
     }
 }
 

@@ -9,6 +9,8 @@
 
 use crate::abi::WqeOpcode;
 
+use super::Srq;
+use super::local::LocalRequest;
 use super::wqe::ENTRY;
 
 /// Who wants the completion of a request.
@@ -30,6 +32,8 @@ pub(super) struct Posted {
     pub(super) request_context: u64,
     pub(super) opcode: WqeOpcode,
     pub(super) signal: Signal,
+    /// What it holds until it is done, if it concerns this adapter only.
+    pub(super) local: Option<LocalRequest>,
 }
 
 /// The oldest request that needs an entry is another one.
@@ -91,12 +95,15 @@ pub(super) struct SendQueue {
     signals: u32,
     /// Own signals whose entry has not left the completion queue.
     pub(super) own_signals: u32,
+    /// Local requests that are done, in order, and whether they succeeded; the provider takes them.
+    pub(super) finished: Vec<(LocalRequest, bool)>,
 }
 
 const NOTHING: Posted = Posted {
     request_context: 0,
     opcode: WqeOpcode::None,
     signal: Signal::Silent,
+    local: None,
 };
 
 impl SendQueue {
@@ -109,6 +116,7 @@ impl SendQueue {
             silent_run: 0,
             signals: 0,
             own_signals: 0,
+            finished: Vec::new(),
         }
     }
 
@@ -160,20 +168,33 @@ impl SendQueue {
         self.ring.outstanding() > 0 && self.silent_run > 0
     }
 
-    /// The request of a completion; all older ones, silent of necessity, are done as well.
-    pub(super) fn complete(&mut self, index: u16) -> Result<Posted, OutOfOrder> {
+    /// The request of a completion; all older ones, silent of necessity, are done as well, with success.
+    pub(super) fn complete(&mut self, index: u16, success: bool) -> Result<Posted, OutOfOrder> {
         let oldest = self.ring.oldest;
         let ahead = index.wrapping_sub(oldest);
         let expected = self.next_with_signal();
         if u32::from(ahead) >= self.ring.outstanding() || expected.wrapping_sub(oldest) < ahead {
             return Err(OutOfOrder { expected });
         }
+        for silent in 0..ahead {
+            let local = self.at(oldest.wrapping_add(silent)).local;
+            self.finished.extend(local.map(|local| (local, true)));
+        }
         let posted = self.at(index);
+        self.finished
+            .extend(posted.local.map(|local| (local, success)));
         if posted.signal != Signal::Silent {
             self.signals = self.signals.saturating_sub(1);
         }
         self.ring.oldest = index.wrapping_add(1);
         Ok(posted)
+    }
+
+    /// The local requests that are outstanding, oldest first.
+    pub(super) fn outstanding_local(&self) -> Vec<LocalRequest> {
+        let outstanding = (0..self.ring.producer.wrapping_sub(self.ring.oldest))
+            .map(|ahead| self.at(self.ring.oldest.wrapping_add(ahead)));
+        outstanding.filter_map(|posted| posted.local).collect()
     }
 
     /// The oldest outstanding request with a signal, else the producer index.
@@ -190,6 +211,53 @@ impl SendQueue {
             .get(self.ring.place(index))
             .copied()
             .unwrap_or(NOTHING)
+    }
+}
+
+/// Where a queue pair takes its receives from.
+pub(super) enum Receives {
+    /// A queue of its own.
+    Own(ReceiveQueue),
+    /// A shared queue, until the engine has said that it takes nothing from it any more (NDK-QPC-4).
+    Shared {
+        /// The queue.
+        srq: Srq,
+        /// It was said.
+        let_go: bool,
+    },
+}
+
+impl Receives {
+    /// The queue of its own.
+    pub(super) fn own(&self) -> Option<&ReceiveQueue> {
+        match self {
+            Self::Own(queue) => Some(queue),
+            Self::Shared { .. } => None,
+        }
+    }
+
+    /// The queue of its own.
+    pub(super) fn own_mut(&mut self) -> Option<&mut ReceiveQueue> {
+        match self {
+            Self::Own(queue) => Some(queue),
+            Self::Shared { .. } => None,
+        }
+    }
+
+    /// The shared queue.
+    pub(super) fn shared(&self) -> Option<Srq> {
+        match self {
+            Self::Own(_) => None,
+            Self::Shared { srq, .. } => Some(*srq),
+        }
+    }
+
+    /// Whether no receive can complete any more.
+    pub(super) fn is_done(&self) -> bool {
+        match self {
+            Self::Own(queue) => queue.ring.outstanding() == 0,
+            Self::Shared { let_go, .. } => *let_go,
+        }
     }
 }
 

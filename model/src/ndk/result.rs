@@ -47,6 +47,9 @@ impl OperationType {
         match opcode {
             WqeOpcode::Read => Self::Read,
             WqeOpcode::Write => Self::Write,
+            WqeOpcode::Bind => Self::Bind,
+            WqeOpcode::FastRegister => Self::FastRegister,
+            WqeOpcode::Invalidate => Self::Invalidate,
             _ => Self::Send,
         }
     }

@@ -50,8 +50,12 @@ handles! {
     Cq, "NDK_CQ", "completion queue";
     /// Queue pair.
     Qp, "NDK_QP", "queue pair";
+    /// Shared receive queue.
+    Srq, "NDK_SRQ", "shared receive queue";
     /// Memory region.
     Mr, "NDK_MR", "memory region";
+    /// Memory window.
+    Mw, "NDK_MW", "memory window";
 }
 
 struct Slot<T> {

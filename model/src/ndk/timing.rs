@@ -35,6 +35,9 @@ impl Timing {
     pub(super) fn apply<H: Hal>(&self, hal: &mut H) -> Result<(), HalError> {
         hal.write_register(reg::TIME_UNIT, self.time_unit.max(1).into())?;
         hal.write_register(reg::RNR_UNIT, self.rnr_unit.max(1).into())?;
+        // Clocks of 1 µs, rounded down: the interval of moderation is a greatest one (NDK-MOD-9).
+        let moderation_unit = self.rnr_unit.saturating_sub(1) / 10;
+        hal.write_register(reg::MODERATION_UNIT, moderation_unit.max(1).into())?;
         let interval = self.cnp_interval.min(MAX_INTERVAL as u32);
         hal.write_register(reg::CNP_INTERVAL, interval)
     }

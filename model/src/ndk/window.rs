@@ -7,7 +7,7 @@ use super::error::AdapterError;
 use crate::abi::offsets as reg;
 
 /// Reads of CTX_STATUS before a command counts as stuck.
-const PATIENCE: u32 = 100_000;
+pub(super) const PATIENCE: u32 = 100_000;
 
 /// Pages that one command writes.
 pub(super) const PAGES_PER_COMMAND: usize = 8;

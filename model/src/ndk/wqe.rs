@@ -23,9 +23,22 @@ pub(super) struct SqHeader {
     pub(super) silent: bool,
     pub(super) index: u16,
     pub(super) length: u32,
-    pub(super) invalidate_token: u32,
+    pub(super) object_token: u32,
     pub(super) remote_address: u64,
     pub(super) remote_token: u32,
+}
+
+/// What a Bind or FastRegister says besides.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LocalFields {
+    pub(super) local_write: bool,
+    pub(super) remote_read: bool,
+    pub(super) remote_write: bool,
+    pub(super) new_key: u8,
+    pub(super) page_count: u16,
+    pub(super) page_offset: u16,
+    /// Logical address of the page list.
+    pub(super) list: u64,
 }
 
 /// A send-queue entry.
@@ -67,8 +80,8 @@ impl SqEntry {
             &header.length.to_le_bytes(),
         );
         entry.put(
-            const { byte(&SQ_WQE, "invalidate_token") },
-            &header.invalidate_token.to_le_bytes(),
+            const { byte(&SQ_WQE, "object_token") },
+            &header.object_token.to_le_bytes(),
         );
         entry.put(
             const { byte(&SQ_WQE, "remote_address") },
@@ -79,6 +92,31 @@ impl SqEntry {
             &header.remote_token.to_le_bytes(),
         );
         entry
+    }
+
+    /// Adds what a Bind or FastRegister says besides.
+    pub(super) fn set_local(&mut self, fields: &LocalFields) {
+        let rights = [
+            (fields.local_write, const { flag(&SQ_WQE, "local_write") }),
+            (fields.remote_read, const { flag(&SQ_WQE, "remote_read") }),
+            (fields.remote_write, const { flag(&SQ_WQE, "remote_write") }),
+        ];
+        for (_, place) in rights.into_iter().filter(|(right, _)| *right) {
+            self.raise(place);
+        }
+        self.put(const { byte(&SQ_WQE, "new_key") }, &[fields.new_key]);
+        self.put(
+            const { byte(&SQ_WQE, "page_count") },
+            &fields.page_count.to_le_bytes(),
+        );
+        self.put(
+            const { byte(&SQ_WQE, "page_offset") },
+            &fields.page_offset.to_le_bytes(),
+        );
+        self.put(
+            const { HEADER + byte(&SGE, "address") },
+            &fields.list.to_le_bytes(),
+        );
     }
 
     /// Adds the elements. The caller has checked that they fit the entry.

@@ -1,28 +1,28 @@
 //! Room `receive`: frames in, receive queues, access of the peer, the queue of responses.
 
+mod frames;
+mod posted;
 mod replay;
 mod request;
 mod respond;
+mod shared;
 mod verdict;
 
+pub(crate) use frames::Whole;
+pub(crate) use posted::{Receive, SharedEntry};
 pub(crate) use request::{Taken, TakenKind};
 pub(crate) use respond::{Answer, Step};
+pub(crate) use shared::SharedQueues;
 pub(crate) use verdict::{Outcome, Verdict, View};
 
 use std::collections::VecDeque;
 
 use crate::abi::{RxResult, Status};
 use crate::complete::{Completion, RECEIVE_OPCODE};
-use crate::context::{QpContext, Sge};
+use crate::context::QpContext;
 use crate::wire::{Msn, NakCode, Psn, Reth, Syndrome};
 use replay::Remembered;
 use respond::Response;
-
-/// A receive, as it stands in its ring.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Receive {
-    elements: [Sge; 4],
-}
 
 /// The message of the peer that is under way.
 #[derive(Clone, Copy, Debug, Default, Hash)]
@@ -46,6 +46,8 @@ pub(crate) struct Refused {
     pub status: Status,
     /// Whether a receive completes with it.
     pub completes: bool,
+    /// The entry of a shared queue that is taken for that.
+    pub shared: Option<SharedEntry>,
 }
 
 impl Refused {
@@ -66,8 +68,10 @@ pub(crate) struct Receiver {
     pub producer: u16,
     /// Oldest receive not completed; that of the send under way.
     consumer: u16,
-    /// The oldest receive, once it was fetched.
+    /// The receive of the send under way.
     receive: Option<Receive>,
+    /// Index of the receive of a shared queue that the send under way has taken.
+    held: Option<u16>,
     /// PSN expected next; the context's until one was accepted.
     expected: Option<Psn>,
     msn: Msn,
@@ -84,6 +88,8 @@ pub(crate) struct Receiver {
     last_words: bool,
     /// Payload writes so far, those of the last accepted packet included.
     placed: u64,
+    /// In `QpErr` it was said that no receive of the shared queue is held any more.
+    let_go: bool,
 }
 
 impl Receiver {
@@ -103,21 +109,38 @@ impl Receiver {
         self.expected.unwrap_or(qp.rq_psn)
     }
 
-    /// Whether a receive is posted, or in use.
-    fn has_receive(&self) -> bool {
-        self.consumer != self.producer
-    }
-
-    /// Index of the oldest receive: what `Flush` takes.
+    /// Index of the receive that `Flush` takes: the one taken from a shared queue, or the oldest of its own.
     pub fn flushable(&self) -> Option<u16> {
-        self.has_receive().then_some(self.consumer)
+        let own = (self.consumer != self.producer).then_some(self.consumer);
+        self.held.or(own)
     }
 
-    /// Takes the oldest receive out of the queue.
+    /// Whether it is still to be said that the queue pair has no receive of its shared queue.
+    pub fn lets_go(&self) -> bool {
+        self.held.is_none() && !self.let_go
+    }
+
+    /// It is said now.
+    pub fn let_go(&mut self) {
+        self.let_go = true;
+    }
+
+    /// The receive of a shared queue belongs to the queue pair from now on.
+    fn hold(&mut self, entry: Option<SharedEntry>) {
+        if let Some(entry) = entry {
+            self.held = Some(entry.index);
+        }
+    }
+
+    /// Takes the receive of the message under way, or the oldest one, out of its queue.
     fn finish_receive(&mut self, qp: &QpContext, status: Status) -> Completion {
-        let mut completion = Completion::new(qp.recv_cq, self.consumer, RECEIVE_OPCODE, status);
+        let index = self.held.take().unwrap_or_else(|| {
+            let index = self.consumer;
+            self.consumer = index.wrapping_add(1);
+            index
+        });
+        let mut completion = Completion::new(qp.recv_cq, index, RECEIVE_OPCODE, status);
         completion.barrier = self.placed;
-        self.consumer = self.consumer.wrapping_add(1);
         self.receive = None;
         completion
     }
@@ -163,6 +186,7 @@ impl Receiver {
         self.nak_sent = false;
         self.queue_nak(psn, syndrome);
         self.last_words = true;
+        self.hold(refused.shared);
         refused.completes.then(|| {
             let mut completion = self.finish_receive(qp, refused.status);
             completion.error_code = syndrome.encode();
@@ -184,9 +208,8 @@ impl Receiver {
         self.nak_sent = false;
         self.expected = Some(psn + taken.psns);
         self.message = taken.message;
-        if taken.fetched.is_some() {
-            self.receive = taken.fetched;
-        }
+        self.receive = taken.receive.or(self.receive);
+        self.hold(taken.shared);
         if let Some(placed) = placed {
             self.placed = placed;
         }
@@ -240,6 +263,12 @@ impl Receiver {
             self.consumer,
             self.producer,
         );
+        if let Some(queue) = qp.shared_queue() {
+            text += &format!("; shared receive queue {queue}");
+        }
+        if let Some(index) = self.held {
+            text += &format!(", of which it holds receive {index}");
+        }
         match &self.message {
             Message::None => {}
             Message::Send { received } => text += &format!("; send under way at byte {received}"),

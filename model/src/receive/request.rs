@@ -1,10 +1,11 @@
 //! Requests of the peer: order, sequence, lengths, tokens; then execution.
 
+use super::posted::{Posted, Receive, SharedEntry};
 use super::verdict::Outcome;
-use super::{Message, Receive, Receiver, Refused};
+use super::{Message, Receiver, Refused};
 use crate::abi::{DropCause, Status};
-use crate::context::{Chunk, Context, QpContext, Right, Sge, pieces};
-use crate::engine::{InputError, Inputs, ReadChannel};
+use crate::context::{Chunk, Context, QpContext, Right, pieces};
+use crate::engine::{InputError, Inputs};
 use crate::send::MAX_MESSAGE;
 use crate::wire::{Bth, Frame, NakCode, Opcode, Operation, Reth, Token};
 
@@ -15,8 +16,10 @@ pub(crate) struct Taken {
     pub message: Message,
     /// PSNs that it took.
     pub psns: u32,
-    /// Receive that was read for it.
-    pub fetched: Option<Receive>,
+    /// Receive of a send.
+    pub receive: Option<Receive>,
+    /// The entry of a shared queue that its receive is taken from.
+    pub shared: Option<SharedEntry>,
     pub kind: TakenKind,
 }
 
@@ -37,6 +40,8 @@ pub(crate) enum TakenKind {
 /// What the checks of a request look at.
 pub(super) struct Input<'a> {
     pub receiver: &'a Receiver,
+    /// The receive that a send uses or would get.
+    pub posted: Option<Posted>,
     pub qp: &'a QpContext,
     pub context: &'a Context,
     pub max_read: u8,
@@ -107,10 +112,12 @@ impl Input<'_> {
                 opcode.operation() == Operation::Send && opcode.starts_message()
             }
         };
+        let posted = self.posted.filter(|_| in_send);
         let refused = Refused {
             code,
             status,
-            completes: in_send && self.receiver.has_receive(),
+            completes: posted.is_some(),
+            shared: posted.and_then(|posted| posted.shared),
         };
         (Outcome::Refuse(refused), why)
     }
@@ -171,28 +178,24 @@ impl Input<'_> {
             Message::Send { received } => received,
             _ => 0,
         };
-        if opcode.starts_message() && !self.receiver.has_receive() {
+        let Some(posted) = &self.posted else {
             // WIRE-RNR-1.
             return Ok((Outcome::Rnr, "no receive is posted"));
-        }
+        };
         if !self.has_legal_payload() {
             return Ok(self.invalid("the payload does not fit the opcode"));
         }
-        let fetched = match self.receiver.receive {
-            Some(_) => None,
-            None => Some(self.fetch(inputs)?),
-        };
-        let receive = self.receiver.receive.or(fetched).unwrap_or_default();
+        let receive = posted.read(inputs)?;
         let total = received + self.payload();
         if total > receive.length() {
             // WIRE-SEG-9.
             let (code, status) = (NakCode::InvalidRequest, Status::LocalLength);
             return Ok(self.refuse(code, status, "it is longer than the receive"));
         }
-        for piece in pieces(&receive.elements, received, self.payload()) {
+        for piece in pieces(receive.elements(), received, self.payload()) {
             let placed = self
                 .context
-                .translate(piece, self.qp.pd, Right::LocalWrite, chunks);
+                .translate(piece, self.qp, Right::LocalWrite, chunks);
             if placed.is_err() {
                 let (code, status) = (NakCode::RemoteOperational, Status::LocalProtection);
                 return Ok(self.refuse(code, status, "a token of the receive refuses it"));
@@ -200,7 +203,10 @@ impl Input<'_> {
         }
         let invalidate = self.frame.ext.ieth();
         if let Some(token) = invalidate
-            && self.context.check_invalidation(token, self.qp.pd).is_err()
+            && self
+                .context
+                .check_remote_invalidation(token, self.qp)
+                .is_err()
         {
             // WIRE-INV-3, -4.
             return Ok(self.no_access("the token must not be invalidated"));
@@ -213,7 +219,8 @@ impl Input<'_> {
                 Message::Send { received: total }
             },
             psns: 1,
-            fetched,
+            receive: Some(receive),
+            shared: posted.shared,
             kind: if ends {
                 TakenKind::Received {
                     byte_len: total as u32,
@@ -224,14 +231,6 @@ impl Input<'_> {
             },
         };
         Ok((Outcome::Take(taken), "the expected send"))
-    }
-
-    /// The oldest posted receive.
-    fn fetch(&self, inputs: &mut dyn Inputs) -> Result<Receive, InputError> {
-        let mut entry = [0; Receive::BYTES];
-        let address = self.qp.rq_address(self.receiver.consumer);
-        inputs.read(ReadChannel::RqFetch, address, &mut entry)?;
-        Ok(Receive::parse(&entry))
     }
 
     fn write(&self, chunks: &mut Vec<Chunk>) -> Judged {
@@ -267,7 +266,7 @@ impl Input<'_> {
         if checked > 0 {
             let entry =
                 self.context
-                    .check(reth.token, address, checked, self.qp.pd, Right::RemoteWrite);
+                    .check(reth.token, address, checked, self.qp, Right::RemoteWrite);
             match entry {
                 Ok(entry) => self.context.place(entry, address, payload, chunks),
                 Err(_) => return self.no_access("the token refuses the write"),
@@ -283,7 +282,8 @@ impl Input<'_> {
                 }
             },
             psns: 1,
-            fetched: None,
+            receive: None,
+            shared: None,
             kind: TakenKind::Placed { ends },
         };
         (Outcome::Take(taken), "the expected write")
@@ -306,7 +306,7 @@ impl Input<'_> {
                 reth.token,
                 reth.va,
                 reth.length.into(),
-                self.qp.pd,
+                self.qp,
                 Right::RemoteRead,
             );
             if checked.is_err() {
@@ -316,30 +316,13 @@ impl Input<'_> {
         let taken = Taken {
             message: Message::None,
             psns: self.qp.packets(reth.length),
-            fetched: None,
+            receive: None,
+            shared: None,
             kind: TakenKind::Read {
                 reth,
                 remember: limit.into(),
             },
         };
         (Outcome::Take(taken), "the expected read")
-    }
-}
-
-impl Receive {
-    /// Bytes of an entry of the receive ring.
-    pub const BYTES: usize = 64;
-
-    fn parse(entry: &[u8; Self::BYTES]) -> Self {
-        let mut elements = [Sge::default(); 4];
-        for (to, from) in elements.iter_mut().zip(entry.chunks_exact(Sge::LEN)) {
-            *to = Sge::parse(from);
-        }
-        Self { elements }
-    }
-
-    /// Sum of its elements.
-    fn length(&self) -> u64 {
-        self.elements.iter().map(|e| u64::from(e.length)).sum()
     }
 }

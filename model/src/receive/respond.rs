@@ -349,7 +349,7 @@ fn read_step(
     if payload > 0 {
         let address = reth.va.wrapping_add(sent.into());
         let (length, right) = (u64::from(payload), Right::RemoteRead);
-        match context.check(reth.token, address, length, qp.pd, right) {
+        match context.check(reth.token, address, length, qp, right) {
             Ok(entry) => context.place(entry, address, length, chunks),
             Err(_) => {
                 step.answer.kind = RespondKind::Nak;

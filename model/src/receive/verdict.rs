@@ -1,7 +1,7 @@
 //! Frames in: which frame is whose, and what becomes of it.
 
 use super::request::{self, Taken};
-use super::{Receiver, Refused};
+use super::{Receiver, Refused, SharedQueues, Whole};
 use crate::abi::{CommitKind, DropCause, QpState, RxResult};
 use crate::context::{Chunk, Context, QpContext};
 use crate::engine::{Action, InputError, Inputs};
@@ -28,6 +28,8 @@ pub(crate) enum Outcome {
     Response(Response),
     /// A congestion notification.
     Cnp,
+    /// A whole frame, for queue pair 1.
+    Frame(Whole),
 }
 
 /// The verdict on a frame: its action, and what the action does. Where its payload goes is in the chunks
@@ -44,7 +46,7 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    fn drop(cause: DropCause, qpn: Qpn, psn: Psn, why: &'static str) -> Self {
+    pub(super) fn drop(cause: DropCause, qpn: Qpn, psn: Psn, why: &'static str) -> Self {
         Self {
             action: Action::new(CommitKind::RxDrop, qpn.get())
                 .with_psn(psn.get())
@@ -62,6 +64,7 @@ pub(crate) struct View<'a> {
     pub context: &'a Context,
     pub senders: &'a [SendQueue],
     pub receivers: &'a [Receiver],
+    pub shared: &'a SharedQueues,
     pub max_read: u8,
 }
 
@@ -70,10 +73,14 @@ impl View<'_> {
     /// Reads the receive's entry if the verdict needs it; changes nothing.
     pub fn judge(
         &self,
+        bytes: &[u8],
         parsed: &Result<Frame<'_>, DropCause>,
         inputs: &mut dyn Inputs,
         chunks: &mut Vec<Chunk>,
     ) -> Result<Verdict, InputError> {
+        if let Some(verdict) = self.judge_whole(bytes, parsed, inputs, chunks)? {
+            return Ok(verdict);
+        }
         let frame = match parsed {
             Ok(frame) => frame,
             Err(cause) => {
@@ -113,6 +120,7 @@ impl View<'_> {
         }
         let input = request::Input {
             receiver,
+            posted: receiver.posted(qp, self.context, self.shared),
             qp,
             context: self.context,
             max_read: self.max_read,
@@ -133,7 +141,9 @@ impl View<'_> {
             Outcome::NakSequence => RxResult::NakSequence,
             Outcome::Rnr => RxResult::Rnr,
             Outcome::Refuse(refused) => refused.result(),
-            Outcome::Take(_) | Outcome::Response(_) | Outcome::Cnp => RxResult::Accept,
+            Outcome::Take(_) | Outcome::Response(_) | Outcome::Cnp | Outcome::Frame(_) => {
+                RxResult::Accept
+            }
         };
         Ok(Verdict {
             action: Action::new(CommitKind::RxRequest, qpn.get())

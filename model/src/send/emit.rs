@@ -1,7 +1,7 @@
 //! The next packet of a send queue.
 
 use super::wqe::{HEAD, MAX_ENTRY, Wqe};
-use super::{Current, Failure, OpenRead, Request, SendQueue, UNSENT};
+use super::{Barriers, Current, Failure, Local, OpenRead, Request, SendQueue, UNSENT, Unsent};
 use crate::abi::{Fault, QpState, Status, WqeOpcode};
 use crate::context::{Chunk, Context, QpContext, Right, pieces, split};
 use crate::engine::{InputError, Inputs, ReadChannel};
@@ -29,6 +29,10 @@ pub(crate) enum Next {
     },
     /// `SqEmit`.
     Emit(Emission),
+    /// `SqLocal`.
+    Local(Local),
+    /// `SqEmit` of a whole frame, whose bytes are in the chunks that were collected.
+    Frame(Unsent),
 }
 
 /// One packet: what is sent, and the state after it. Its payload is in the chunks that were collected.
@@ -75,7 +79,11 @@ impl SendQueue {
         {
             return Ok(Next::Nothing(why));
         }
-        Ok(self.packet(current, qp, context, chunks))
+        match current.wqe.opcode {
+            WqeOpcode::Frame => Ok(frame(&current, qp, context, chunks)),
+            _ if current.wqe.is_local() => self.local(&current, qp, context, inputs),
+            _ => Ok(self.packet(current, qp, context, chunks)),
+        }
     }
 
     /// The request that `next` lies in, if a packet of it was ever sent.
@@ -99,11 +107,14 @@ impl SendQueue {
         let mut buffer = [0; MAX_ENTRY];
         let entry = buffer.get_mut(..qp.sq_entry.into()).unwrap_or_default();
         inputs.read(ReadChannel::SqFetch, qp.sq_address(index), entry)?;
-        Ok(match Wqe::parse(entry, index) {
+        Ok(match Wqe::parse(entry, index, qp.number) {
             Ok(wqe) => {
                 let (first, end) = match sent {
                     Some(request) => (request.first, request.end),
-                    None => (self.next, self.next + u64::from(qp.packets(wqe.length))),
+                    None if wqe.sends_packets() => {
+                        (self.next, self.next + u64::from(qp.packets(wqe.length)))
+                    }
+                    None => (self.next, self.next),
                 };
                 Ok(Current {
                     wqe,
@@ -121,7 +132,7 @@ impl SendQueue {
         })
     }
 
-    /// What a request that has not started waits for (WIRE-ORD-1, WIRE-RD-1).
+    /// What a request that has not started waits for (WIRE-ORD-1, -2, WIRE-RD-1).
     fn blocked(&self, wqe: &Wqe, qp: &QpContext, max_read: u8) -> Option<&'static str> {
         if wqe.read_fence && self.reads_unretired > 0 {
             return Some("the fenced request waits for earlier reads");
@@ -129,6 +140,9 @@ impl SendQueue {
         let limit = usize::from(qp.max_ord.min(max_read));
         if wqe.is_read() && self.open_reads.len() >= limit {
             return Some("the read waits for earlier reads (max_ord)");
+        }
+        if wqe.opcode == WqeOpcode::Invalidate && !self.in_flight.is_empty() {
+            return Some("the Invalidate waits until all earlier requests have retired");
         }
         None
     }
@@ -149,19 +163,8 @@ impl SendQueue {
         } else {
             (left.min(qp.mtu), left.min(qp.mtu), Right::LocalRead)
         };
-        if wqe.inline {
-            let at = HEAD as u64 + u64::from(offset);
-            let address = qp.sq_address(current.index).wrapping_add(at);
-            split(address, payload.into(), chunks);
-        } else if let Err((status, fault)) =
-            elements(wqe, (offset, used), right, qp.pd, context, chunks)
-        {
-            return Next::Fail {
-                index: current.index,
-                opcode: wqe.opcode as u8,
-                status,
-                fault,
-            };
+        if let Err(why) = bytes(&current, (offset, used), right, qp, context, chunks) {
+            return refused(&current, why);
         }
         if wqe.is_read() {
             // The sink was checked, nothing is gathered.
@@ -190,7 +193,7 @@ impl SendQueue {
             // WIRE-RD-3: a read sent again asks for what is missing.
             WqeOpcode::Read => reth(wqe, offset),
             WqeOpcode::Write if first => reth(wqe, 0),
-            WqeOpcode::SendInvalidate if last => Ext::Ieth(Token(wqe.invalidate_token)),
+            WqeOpcode::SendInvalidate if last => Ext::Ieth(Token(wqe.object_token)),
             _ => Ext::None,
         };
         Next::Emit(Emission {
@@ -216,9 +219,11 @@ impl SendQueue {
                 opcode: wqe.opcode as u8,
                 silent: wqe.silent,
                 is_read: wqe.is_read(),
+                is_unsent: false,
                 first: current.first,
                 end: current.end,
                 placed: 0,
+                told_after: Barriers::default(),
             });
             self.next_index = current.index.wrapping_add(1);
             if wqe.is_read() {
@@ -249,9 +254,11 @@ impl SendQueue {
                 opcode,
                 silent: false,
                 is_read: false,
+                is_unsent: false,
                 first: self.next,
                 end: UNSENT,
                 placed: 0,
+                told_after: Barriers::default(),
             });
             self.next_index = index.wrapping_add(1);
         }
@@ -272,19 +279,57 @@ fn reth(wqe: &Wqe, offset: u32) -> Ext {
     })
 }
 
+/// A whole frame of queue pair 1.
+fn frame(current: &Current, qp: &QpContext, context: &Context, chunks: &mut Vec<Chunk>) -> Next {
+    let range = (0, current.wqe.length);
+    match bytes(current, range, Right::LocalRead, qp, context, chunks) {
+        Ok(()) => Next::Frame(Unsent::of(current)),
+        Err(why) => refused(current, why),
+    }
+}
+
+/// A request whose bytes must not be used fails.
+fn refused(current: &Current, (status, fault): (Status, Fault)) -> Next {
+    Next::Fail {
+        index: current.index,
+        opcode: current.wqe.opcode as u8,
+        status,
+        fault,
+    }
+}
+
+/// Appends where `used` bytes from `offset` on lie, or how the request fails.
+fn bytes(
+    current: &Current,
+    (offset, used): (u32, u32),
+    right: Right,
+    qp: &QpContext,
+    context: &Context,
+    chunks: &mut Vec<Chunk>,
+) -> Result<(), (Status, Fault)> {
+    let wqe = &current.wqe;
+    if wqe.inline {
+        let at = HEAD as u64 + u64::from(offset);
+        let address = qp.sq_address(current.index).wrapping_add(at);
+        split(address, used.into(), chunks);
+        return Ok(());
+    }
+    elements(wqe, (offset, used), right, qp, context, chunks)
+}
+
 /// Checks the elements that `used` bytes from `offset` on lie in, in their order, and appends where they lie.
 fn elements(
     wqe: &Wqe,
     (offset, used): (u32, u32),
     right: Right,
-    pd: u16,
+    qp: &QpContext,
     context: &Context,
     chunks: &mut Vec<Chunk>,
 ) -> Result<(), (Status, Fault)> {
     let mut found = 0;
     for piece in pieces(wqe.elements(), offset.into(), used.into()) {
         context
-            .translate(piece, pd, right, chunks)
+            .translate(piece, qp, right, chunks)
             .map_err(|fault| (Status::LocalProtection, fault))?;
         found += u64::from(piece.length);
     }

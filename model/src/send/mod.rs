@@ -1,18 +1,20 @@
 //! Room `send`: send queues. Which request goes next and as which packets, what is acknowledged, what is
-//! sent again and when, what retires, fails or is flushed.
+//! sent again and when, what is executed here, what retires, fails or is flushed.
 
 mod emit;
+mod local;
 mod reads;
 mod recover;
 mod respond;
 mod wqe;
 
 pub(crate) use emit::Next;
+pub(crate) use local::{Barriers, Change, Local, Unsent};
 use reads::OpenRead;
 pub(crate) use reads::response_opcode;
 use recover::Recovery;
 pub(crate) use respond::Response;
-pub(crate) use wqe::MAX_MESSAGE;
+pub(crate) use wqe::{FRAME_QPN, MAX_FRAME, MAX_MESSAGE};
 
 use std::collections::VecDeque;
 
@@ -25,19 +27,23 @@ use wqe::Wqe;
 /// Packet number after the last of a request that failed before its first.
 const UNSENT: u64 = u64::MAX;
 
-/// A request of which a packet was sent, or that failed before.
+/// A request of which a packet was sent, that was executed, or that failed before.
 #[derive(Clone, Copy, Debug, Hash)]
 struct Request {
     index: u16,
     opcode: u8,
     silent: bool,
     is_read: bool,
+    /// It was done with its action, and has no packets: `first` and `end` are those of its place.
+    is_unsent: bool,
     /// Packet number of its first.
     first: u64,
     /// Packet number after its last, or [`UNSENT`].
     end: u64,
     /// Payload writes to be answered before it may retire: those of its read responses.
     placed: u64,
+    /// What its completion entry waits for besides.
+    told_after: Barriers,
 }
 
 /// The request of which packets are left to send, as its entry was read from the ring.
@@ -95,6 +101,8 @@ pub(crate) struct SendQueue {
     /// A response or a timeout failed a request: no further response is taken.
     fatal: bool,
     recovery: Recovery,
+    /// What the entry of a silent request would have waited for: the next one tells of it (WIRE-ORD-3).
+    untold: Barriers,
 }
 
 impl SendQueue {
@@ -121,7 +129,8 @@ impl SendQueue {
         self.fatal
     }
 
-    /// Whether the oldest request can retire, and how (WIRE-ACK-8, WIRE-RD-7).
+    /// Whether the oldest request can retire, and how (WIRE-ACK-8, WIRE-RD-7). One that was executed has
+    /// nothing to wait for but its turn.
     pub fn retirement(&self, state: QpState) -> Option<Retirement> {
         if !matches!(state, QpState::Rts | QpState::Err) {
             return None;
@@ -133,7 +142,7 @@ impl SendQueue {
                 index,
                 status: failure.status,
             }),
-            _ => (request.end <= self.una).then_some(Retirement {
+            _ => (request.is_unsent || request.end <= self.una).then_some(Retirement {
                 index,
                 status: Status::Success,
             }),
@@ -149,12 +158,27 @@ impl SendQueue {
         };
         let mut completion =
             Completion::new(qp.send_cq, request.index, request.opcode, retirement.status);
-        completion.barrier = request.placed;
+        let told_after = self.told_after(&request);
+        (completion.barrier, completion.gathers) = (told_after.payload, told_after.gathers);
+        self.untold = Barriers::default();
         if retirement.status != Status::Success {
             completion.error_code = self.failure.map_or(0, |failure| failure.error_code);
             return (Some(completion), 0);
         }
-        ((!request.silent).then_some(completion), request.placed)
+        if request.silent {
+            self.untold = told_after;
+            return (None, request.placed);
+        }
+        (Some(completion), request.placed)
+    }
+
+    /// What the entry of a request waits for, or that of a later one if it is silent.
+    fn told_after(&self, request: &Request) -> Barriers {
+        let placed = Barriers {
+            payload: request.placed,
+            gathers: 0,
+        };
+        placed.and(request.told_after).and(self.untold)
     }
 
     fn take_oldest(&mut self) -> Option<Request> {
@@ -175,9 +199,10 @@ impl SendQueue {
     pub fn flush(&mut self, qp: &QpContext) -> Completion {
         let index = self.consumer;
         let mut completion = Completion::new(qp.send_cq, index, 0, Status::Flushed);
-        if let Some(request) = self.take_oldest() {
-            completion.barrier = request.placed;
-        }
+        let oldest = self.take_oldest();
+        let told_after = oldest.map_or(self.untold, |request| self.told_after(&request));
+        (completion.barrier, completion.gathers) = (told_after.payload, told_after.gathers);
+        self.untold = Barriers::default();
         self.consumer = index.wrapping_add(1);
         if self.in_flight.is_empty() {
             self.current = None;
@@ -187,11 +212,14 @@ impl SendQueue {
         completion
     }
 
-    /// See [`Engine::forget_writes`](crate::engine::Engine::forget_writes).
-    pub fn forget_writes(&mut self, count: u64) {
+    /// See [`Engine::forget_writes`](crate::engine::Engine::forget_writes) and
+    /// [`Engine::forget_gathers`](crate::engine::Engine::forget_gathers).
+    pub fn forget(&mut self, answered: Barriers) {
         for request in &mut self.in_flight {
-            request.placed = request.placed.saturating_sub(count);
+            request.placed = request.placed.saturating_sub(answered.payload);
+            request.told_after.forget(answered);
         }
+        self.untold.forget(answered);
     }
 
     /// In words, for a report.

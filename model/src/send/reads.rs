@@ -83,7 +83,7 @@ impl OpenRead {
             return Err((Status::LocalLength, why));
         }
         for piece in pieces(&self.sink, self.offset.into(), expected.into()) {
-            let placed = context.translate(piece, qp.pd, Right::LocalWrite, chunks);
+            let placed = context.translate(piece, qp, Right::LocalWrite, chunks);
             if placed.is_err() {
                 chunks.clear();
                 let why = "the token of the sink refuses it";

@@ -1,8 +1,9 @@
 //! Send-queue requests, decoded once.
 
 use crate::abi::{Fault, WqeOpcode};
-use crate::context::Sge;
+use crate::context::{Binding, Registration, Rights, Sge};
 use crate::engine::bits::field;
+use crate::wire::Token;
 
 /// Bytes of the longest entry.
 pub(crate) const MAX_ENTRY: usize = 256;
@@ -12,8 +13,16 @@ pub(crate) const HEAD: usize = 32;
 const MAX_SGE: usize = (MAX_ENTRY - HEAD) / Sge::LEN;
 /// Elements of a read.
 const MAX_READ_SGE: usize = 4;
+/// Bytes in which a page list is read, and to which it is aligned.
+pub(super) const LIST_UNIT: u64 = 64;
 /// Greatest message (WIRE-SEG-10).
 pub(crate) const MAX_MESSAGE: u32 = 1 << 31;
+/// Bytes of a frame of queue pair 1.
+const FRAME_BYTES: std::ops::RangeInclusive<u32> = 14..=MAX_FRAME;
+/// Bytes of the longest frame of queue pair 1, either way.
+pub(crate) const MAX_FRAME: u32 = 2048;
+/// The queue pair that sends and takes whole frames.
+pub(crate) const FRAME_QPN: u32 = 1;
 
 /// A well-formed request.
 #[derive(Clone, Copy, Debug, Hash)]
@@ -25,9 +34,14 @@ pub(crate) struct Wqe {
     pub inline: bool,
     pub local_invalidate: bool,
     pub length: u32,
-    pub invalidate_token: u32,
+    pub object_token: u32,
     pub remote_address: u64,
     pub remote_token: u32,
+    rights: Rights,
+    new_key: u8,
+    page_count: u16,
+    page_offset: u16,
+    list: u64,
     num_sge: u8,
     sges: [Sge; MAX_SGE],
 }
@@ -40,8 +54,8 @@ pub(crate) struct Malformed {
 }
 
 impl Wqe {
-    /// Decodes and checks a whole entry of the ring, which is request `index`.
-    pub fn parse(entry: &[u8], index: u16) -> Result<Self, Malformed> {
+    /// Decodes and checks a whole entry of the ring of queue pair `qpn`, which is request `index`.
+    pub fn parse(entry: &[u8], index: u16, qpn: u32) -> Result<Self, Malformed> {
         let opcode = field!(SQ_WQE, opcode).get(entry) as u8;
         let malformed = |fault| Malformed { opcode, fault };
         if field!(SQ_WQE, index).get(entry) != u64::from(index) {
@@ -49,16 +63,19 @@ impl Wqe {
         }
         let opcode = WqeOpcode::from_bits(opcode.into())
             .filter(|opcode| *opcode != WqeOpcode::None)
+            .filter(|opcode| (*opcode == WqeOpcode::Frame) == (qpn == FRAME_QPN))
             .ok_or(malformed(Fault::WqeOpcode))?;
         let is_read = opcode == WqeOpcode::Read;
         let length = field!(SQ_WQE, length).get(entry) as u32;
         let num_sge = field!(SQ_WQE, num_sge).get(entry) as u8;
         let inline = field!(SQ_WQE, inline_data).get(entry) != 0;
         let room = entry.len().saturating_sub(HEAD);
-        let fits = length <= MAX_MESSAGE
-            && usize::from(num_sge) <= (room / Sge::LEN).min(MAX_SGE)
+        let has_elements = usize::from(num_sge) <= (room / Sge::LEN).min(MAX_SGE)
             && (!is_read || usize::from(num_sge) <= MAX_READ_SGE)
             && (!inline || (!is_read && length as usize <= room));
+        let fits = length <= MAX_MESSAGE
+            && (has_elements || is_local(opcode))
+            && (opcode != WqeOpcode::Frame || FRAME_BYTES.contains(&length));
         if !fits {
             return Err(malformed(Fault::WqeLength));
         }
@@ -79,12 +96,56 @@ impl Wqe {
             inline,
             local_invalidate: field!(SQ_WQE, local_invalidate).get(entry) != 0,
             length,
-            invalidate_token: field!(SQ_WQE, invalidate_token).get(entry) as u32,
+            object_token: field!(SQ_WQE, object_token).get(entry) as u32,
             remote_address: field!(SQ_WQE, remote_address).get(entry),
             remote_token: field!(SQ_WQE, remote_token).get(entry) as u32,
+            rights: Rights {
+                local_write: field!(SQ_WQE, local_write).get(entry) != 0,
+                remote_read: field!(SQ_WQE, remote_read).get(entry) != 0,
+                remote_write: field!(SQ_WQE, remote_write).get(entry) != 0,
+            },
+            new_key: field!(SQ_WQE, new_key).get(entry) as u8,
+            page_count: field!(SQ_WQE, page_count).get(entry) as u16,
+            page_offset: field!(SQ_WQE, page_offset).get(entry) as u16,
+            list: Sge::parse(elements).address & !(LIST_UNIT - 1),
             num_sge,
             sges,
         })
+    }
+
+    /// Whether it is executed here and sends nothing.
+    pub fn is_local(&self) -> bool {
+        is_local(self.opcode)
+    }
+
+    /// Whether it sends packets with PSNs.
+    pub fn sends_packets(&self) -> bool {
+        !self.is_local() && self.opcode != WqeOpcode::Frame
+    }
+
+    /// What it asks for if it is a Bind.
+    pub fn binding(&self) -> Binding {
+        Binding {
+            window: Token(self.object_token),
+            new_key: self.new_key,
+            region: Token(self.remote_token),
+            address: self.remote_address,
+            length: self.length,
+            rights: self.rights,
+        }
+    }
+
+    /// What it asks for if it is a FastRegister, and where the list of its pages lies.
+    pub fn registration(&self) -> (Registration, u64) {
+        let registration = Registration {
+            token: Token(self.object_token),
+            page_count: self.page_count,
+            page_offset: self.page_offset,
+            address: self.remote_address,
+            length: self.length,
+            rights: self.rights,
+        };
+        (registration, self.list)
     }
 
     /// Its elements; none of an inline request.
@@ -97,6 +158,11 @@ impl Wqe {
     pub fn is_read(&self) -> bool {
         self.opcode == WqeOpcode::Read
     }
+}
+
+fn is_local(opcode: WqeOpcode) -> bool {
+    use WqeOpcode::{Bind, FastRegister, Invalidate};
+    matches!(opcode, Bind | FastRegister | Invalidate)
 }
 
 #[cfg(test)]
@@ -116,9 +182,9 @@ mod tests {
             .with("opcode", WqeOpcode::Send)
             .with("index", 7u16)
             .with("num_sge", 2u8);
-        assert!(Wqe::parse(&entry(&good, 64), 7).is_ok());
+        assert!(Wqe::parse(&entry(&good, 64), 7, 2).is_ok());
         let fault = |record: Record, length| {
-            Wqe::parse(&entry(&record, length), 7)
+            Wqe::parse(&entry(&record, length), 7, 2)
                 .err()
                 .map(|malformed| malformed.fault)
         };
@@ -164,5 +230,48 @@ mod tests {
             fault(good.with("length", (1u32 << 31) + 1), 64),
             Some(Fault::WqeLength)
         );
+    }
+
+    #[test]
+    fn local_requests_have_no_elements() {
+        for opcode in [
+            WqeOpcode::Bind,
+            WqeOpcode::FastRegister,
+            WqeOpcode::Invalidate,
+        ] {
+            let stale = Record::new(&SQ_WQE)
+                .with("opcode", opcode)
+                .with("num_sge", 255u8)
+                .with("inline_data", 1u8)
+                .with("length", 1u32 << 31);
+            assert!(Wqe::parse(&entry(&stale, 64), 0, 2).is_ok());
+            let long = stale.with("length", (1u32 << 31) + 1);
+            let fault = Wqe::parse(&entry(&long, 64), 0, 2).err().map(|m| m.fault);
+            assert_eq!(fault, Some(Fault::WqeLength));
+        }
+    }
+
+    #[test]
+    fn frames_on_queue_pair_1_and_nothing_else() {
+        let record = |opcode: WqeOpcode, length: u32| {
+            Record::new(&SQ_WQE)
+                .with("opcode", opcode)
+                .with("length", length)
+        };
+        let fault = |opcode, length, qpn| {
+            Wqe::parse(&entry(&record(opcode, length), 64), 0, qpn)
+                .err()
+                .map(|malformed| malformed.fault)
+        };
+        for (length, legal) in [(13, false), (14, true), (2048, true), (2049, false)] {
+            let expected = (!legal).then_some(Fault::WqeLength);
+            assert_eq!(fault(WqeOpcode::Frame, length, 1), expected, "{length}");
+        }
+        assert_eq!(fault(WqeOpcode::Frame, 13, 2), Some(Fault::WqeOpcode));
+        for opcode in 1..8 {
+            let opcode = WqeOpcode::from_bits(opcode).unwrap();
+            assert_eq!(fault(opcode, 20, 1), Some(Fault::WqeOpcode), "{opcode:?}");
+            assert_eq!(fault(opcode, 20, 2), None, "{opcode:?}");
+        }
     }
 }

@@ -42,9 +42,12 @@ impl ModelTarget {
         let last_qpn = self.last.map(|last| last.qpn);
         let weight = |action: &Action| {
             let kind = match action.kind {
-                CommitKind::SqEmit | CommitKind::SqFail => 7,
-                CommitKind::RxDrop | CommitKind::RxRequest | CommitKind::RxResponse => 6,
-                CommitKind::SqDoorbell | CommitKind::RqDoorbell => 5,
+                CommitKind::SqEmit | CommitKind::SqFail | CommitKind::SqLocal => 7,
+                CommitKind::RxDrop
+                | CommitKind::RxRequest
+                | CommitKind::RxResponse
+                | CommitKind::RxFrame => 6,
+                CommitKind::SqDoorbell | CommitKind::RqDoorbell | CommitKind::SrqDoorbell => 5,
                 CommitKind::Flush => 4,
                 CommitKind::Respond if action.cause == RespondKind::Read as u8 => 3,
                 CommitKind::Respond => 2,
@@ -62,10 +65,11 @@ impl ModelTarget {
     }
 }
 
-/// Whether the clock decides when the action happens: the end of a timer, a notification of congestion.
+/// Whether the clock decides when the action happens: the end of a timer, a notification of congestion, an
+/// event that was put off.
 pub(super) fn is_timed(action: &Action) -> bool {
     match action.kind {
-        CommitKind::Timeout | CommitKind::RnrResume => true,
+        CommitKind::Timeout | CommitKind::RnrResume | CommitKind::CqEvent => true,
         CommitKind::Respond => action.cause == RespondKind::Cnp as u8,
         _ => false,
     }

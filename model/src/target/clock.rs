@@ -1,4 +1,5 @@
-//! The clock of a target: when timers end, notifications leave, and held queue pairs may send again.
+//! The clock of a target: when timers end, notifications leave, held queue pairs may send again, and completion
+//! events that are put off follow.
 
 use super::pace::Pace;
 
@@ -14,6 +15,8 @@ pub(super) enum Due {
     Cnp(u32),
     /// It may send again.
     Send(u32),
+    /// The event of the completion queue that was put off is written.
+    CqEvent(u32),
 }
 
 /// Deadlines of one queue pair.
@@ -46,6 +49,8 @@ impl Deadlines {
 pub(super) struct Clock {
     now: u64,
     qps: Vec<Deadlines>,
+    /// Deadlines of completion queues.
+    cqs: Vec<u64>,
     /// No deadline lies before this.
     earliest: u64,
 }
@@ -68,7 +73,8 @@ impl Clock {
 
     /// The first deadline.
     pub fn next(&self) -> Option<u64> {
-        let first = self.qps.iter().map(Deadlines::first).min();
+        let qps = self.qps.iter().map(Deadlines::first);
+        let first = qps.chain(self.cqs.iter().copied()).min();
         first.filter(|clock| *clock != NEVER)
     }
 
@@ -91,6 +97,12 @@ impl Clock {
                 }
             }
         }
+        for (cq, deadline) in (0..).zip(&mut self.cqs) {
+            if *deadline <= now {
+                *deadline = NEVER;
+                return Some(Due::CqEvent(cq));
+            }
+        }
         self.earliest = self.next().unwrap_or(NEVER);
         None
     }
@@ -108,6 +120,17 @@ impl Clock {
         let deadline = clocks.map_or(NEVER, |clocks| self.now.saturating_add(clocks));
         self.earliest = self.earliest.min(deadline);
         self.qp(qpn).timer = deadline;
+    }
+
+    /// The event of a completion queue follows after so many clocks, or not by itself.
+    pub fn set_cq_event(&mut self, cq: u32, clocks: Option<u64>) {
+        let deadline = clocks.map_or(NEVER, |clocks| self.now.saturating_add(clocks));
+        self.earliest = self.earliest.min(deadline);
+        let index = cq as usize;
+        if self.cqs.len() <= index {
+            self.cqs.resize(index + 1, NEVER);
+        }
+        self.cqs[index] = deadline;
     }
 
     /// A queue pair owes a notification: it leaves so many clocks after it may, unless one is due already.

@@ -1,6 +1,6 @@
 //! Host memory of a target.
 
-use crate::engine::{InputError, Inputs, ReadChannel};
+use crate::engine::{BusAnswer, InputError, Inputs, ReadChannel};
 use crate::hal::HalError;
 
 /// Host memory: one range of bytes that grows as it is allocated.
@@ -74,5 +74,15 @@ impl Inputs for Memory {
                 cause: "no such memory".into(),
             }),
         }
+    }
+
+    fn read_list(&mut self, address: u64, bytes: &mut [u8]) -> Result<BusAnswer, InputError> {
+        Ok(match self.get(address, bytes.len()) {
+            Some(from) => {
+                bytes.copy_from_slice(from);
+                BusAnswer::Data
+            }
+            None => BusAnswer::Error,
+        })
     }
 }

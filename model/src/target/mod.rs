@@ -1,8 +1,8 @@
 //! The golden model as a target: engine, host memory, a clock, and a scheduler that makes the engine's
 //! choices.
 //!
-//! One action takes one clock. Timers end, notifications of congestion leave and paced queue pairs
-//! send again by that clock, within the bounds of the contract.
+//! One action takes one clock. Timers end, notifications of congestion leave, paced queue pairs
+//! send again and completion events that were put off follow by that clock, within the bounds of the contract.
 
 mod choice;
 mod clock;
@@ -20,6 +20,9 @@ use crate::hal::{Hal, HalError, Target};
 use crate::wire::Frame;
 use clock::{Clock, Due};
 use pace::Pace;
+
+/// Clocks by which an engine may be late with what its time has come for.
+const TIMER_SLACK: u64 = 512;
 
 /// How the next action is chosen among the enabled ones, and when in its bounds a timer ends (T is its
 /// least time).
@@ -149,6 +152,7 @@ impl ModelTarget {
                 }
                 Due::Timer(qpn) => self.engine.timer_action(qpn),
                 Due::Cnp(qpn) => self.engine.cnp_action(qpn),
+                Due::CqEvent(cq) => self.engine.cq_event_action(cq),
             };
             if let Some(action) = action {
                 self.engine
@@ -165,6 +169,11 @@ impl ModelTarget {
         if let Some(change) = self.engine.timer_change() {
             let clocks = change.timer.map(|timer| self.timer_end(timer.clocks()));
             self.clock.set_timer(change.qpn, clocks);
+        }
+        if let Some(change) = self.engine.due_change() {
+            let limit = change.event.and_then(|event| event.clocks);
+            let clocks = limit.map(|limit| self.put_off(limit));
+            self.clock.set_cq_event(change.cq, clocks);
         }
         let qpn = action.qpn;
         match action.kind {
@@ -199,6 +208,15 @@ impl ModelTarget {
             Scheduler::Fair => clocks,
             Scheduler::Random(_) => clocks + self.rng.next_u64() % (3 * clocks + 1),
             Scheduler::Adversarial => 4 * clocks,
+        }
+    }
+
+    /// Clocks for which a completion event is put off that follows after `limit` at the latest.
+    fn put_off(&mut self, limit: u64) -> u64 {
+        match self.scheduler {
+            Scheduler::Fair => limit,
+            Scheduler::Random(_) => self.rng.next_u64() % (limit + 1),
+            Scheduler::Adversarial => limit + TIMER_SLACK,
         }
     }
 

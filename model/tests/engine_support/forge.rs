@@ -90,7 +90,10 @@ pub fn give(w: &mut World, frame: &[u8]) -> (Action, Vec<Answer>) {
         let action = *w.b.target.last_action().unwrap();
         if matches!(
             action.kind,
-            CommitKind::RxDrop | CommitKind::RxRequest | CommitKind::RxResponse
+            CommitKind::RxDrop
+                | CommitKind::RxRequest
+                | CommitKind::RxResponse
+                | CommitKind::RxFrame
         ) {
             verdict = Some(action);
         }

@@ -3,18 +3,22 @@
 
 mod failure;
 mod forge;
+mod local;
 mod node;
 mod queues;
 mod request;
 mod requester;
+mod shared;
 mod world;
 
 pub use failure::*;
 pub use forge::*;
+pub use local::*;
 pub use node::*;
 pub use queues::*;
 pub use request::*;
 pub use requester::*;
+pub use shared::*;
 pub use world::*;
 
 pub mod reg {
@@ -33,11 +37,15 @@ pub mod reg {
     pub const CTX_COMMAND: u32 = 0x054;
     pub const CTX_STATUS: u32 = 0x058;
     pub const QP_STATE: u32 = 0x05C;
+    pub const CQ_SWITCH: u32 = 0x060;
+    pub const MODERATION_UNIT: u32 = 0x064;
     pub const CTX_DATA: u32 = 0x080;
     pub const DB_SQ: u32 = 0x100;
     pub const DB_RQ: u32 = 0x104;
     pub const DB_CQ: u32 = 0x108;
     pub const DB_ARM: u32 = 0x10C;
+    pub const DB_SRQ: u32 = 0x110;
+    pub const DB_SRQ_LIMIT: u32 = 0x114;
     pub const DROP: u32 = 0x200;
     pub const RX_FRAMES: u32 = 0x280;
     pub const TX_FRAMES: u32 = 0x284;

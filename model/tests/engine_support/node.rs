@@ -27,6 +27,8 @@ pub struct QpOptions {
     pub retry_cnt: u8,
     pub rnr_retry: u8,
     pub traffic_class: u8,
+    /// Receives come from this shared receive queue.
+    pub srq: Option<u16>,
 }
 
 impl Default for QpOptions {
@@ -48,6 +50,7 @@ impl Default for QpOptions {
             retry_cnt: 7,
             rnr_retry: 7,
             traffic_class: 0x28,
+            srq: None,
         }
     }
 }
@@ -82,8 +85,8 @@ pub struct Region {
     pub address: u64,
     pub length: u64,
     pub token: u32,
-    pages: Vec<u64>,
-    offset: u64,
+    pub(super) pages: Vec<u64>,
+    pub(super) offset: u64,
 }
 
 impl Region {
@@ -125,9 +128,9 @@ pub struct Node {
     pub qps: BTreeMap<u32, Qp>,
     pub(super) eq_base: u64,
     pub(super) eq_consumer: u16,
-    next_token: u32,
-    next_page: u32,
-    next_address: u64,
+    pub(super) next_token: u32,
+    pub(super) next_page: u32,
+    pub(super) next_address: u64,
 }
 
 impl Node {
@@ -186,6 +189,14 @@ impl Node {
 
     /// Writes a table entry and waits for it.
     pub fn command(&mut self, table: Table, index: u32, count: u32, bytes: &[u8]) {
+        self.stage(table, index, count, bytes);
+        while self.read(reg::CTX_STATUS) != 0 {
+            self.target.advance(1).unwrap();
+        }
+    }
+
+    /// Writes a table entry; its action is still to come.
+    pub fn stage(&mut self, table: Table, index: u32, count: u32, bytes: &[u8]) {
         let mut data = [0; 64];
         data[..bytes.len()].copy_from_slice(bytes);
         self.write(reg::CTX_INDEX, index);
@@ -193,9 +204,6 @@ impl Node {
             self.write(reg::CTX_DATA + 4 * i as u32, u32::from_le_bytes(*word));
         }
         self.write(reg::CTX_COMMAND, table as u32 | count << 4);
-        while self.read(reg::CTX_STATUS) != 0 {
-            self.target.advance(1).unwrap();
-        }
     }
 
     pub fn create_cq(&mut self, log: u8) -> u16 {
@@ -349,7 +357,13 @@ impl Node {
             .with("rq_psn", peer_qp.options.psn)
             .with("max_ird", options.max_ird)
             .with("sq_base", qp.sq_base)
-            .with("rq_base", qp.rq_base)
+            .with("srq", options.srq.is_some())
+            .with(
+                "rq_base",
+                options
+                    .srq
+                    .map_or(qp.rq_base, |number| 0xF00 << 16 | u64::from(number)),
+            )
             .with("remote_mac", u64::from_le_bytes(mac))
             .with("timeout", options.timeout)
             .with("retry_cnt", options.retry_cnt)

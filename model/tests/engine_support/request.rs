@@ -66,7 +66,7 @@ impl Request {
             .with("num_sge", self.sges.len() as u8)
             .with("index", index)
             .with("length", self.length.unwrap_or(length))
-            .with("invalidate_token", self.invalidate)
+            .with("object_token", self.invalidate)
             .with("remote_address", self.remote.0)
             .with("remote_token", self.remote.1)
             .as_bytes()[..32]

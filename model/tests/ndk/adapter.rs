@@ -54,13 +54,15 @@ fn open_sets_addresses_units_of_time_and_event_queue() {
         [0x040, 0x044, 0x048, 0x04C].map(|offset| registers[&offset]),
         [0x0000_80FE, 0, 0, 0x0100_0000]
     );
-    assert_eq!(registers[&0x014], 7, "64 + 32 events at least");
+    assert_eq!(registers[&0x014], 8, "2 × 64 + 32 + 1 events at least");
     let units = [0x034, 0x038, 0x03C].map(|offset| registers[&offset]);
     assert_eq!(units, [1, 1000, 0xFF_FFFF]);
     let nic = open(AdapterConfig::default()).unwrap();
     let registers = &nic.hal().registers;
     let units = [0x034, 0x038, 0x03C].map(|offset| registers[&offset]);
     assert_eq!(units, [256, 625, 3125], "as after reset");
+    // NDK-MOD-9.
+    assert_eq!(registers[&0x064], 62);
 }
 
 #[test]
@@ -86,17 +88,21 @@ fn ndk_cap_adapter_info() {
     assert_eq!(info.max_inline_data_size, 224);
     assert_eq!(info.max_transfer_length, 1 << 31);
     assert_eq!(info.max_registration_size, 4 << 20);
+    assert_eq!(info.max_window_size, 4 << 20);
+    assert_eq!(info.frmr_page_count, 16);
     assert_eq!(info.max_outbound_read_limit, 16);
     assert_eq!(info.rdma_technology, RdmaTechnology::RoCEv2);
     assert_eq!(
         info.adapter_flags,
         AdapterFlags::RDMA_READ_SINK_NOT_REQUIRED
             | AdapterFlags::RDMA_READ_LOCAL_INVALIDATE_SUPPORTED
+            | AdapterFlags::CQ_INTERRUPT_MODERATION_SUPPORTED
+            | AdapterFlags::CQ_RESIZE_SUPPORTED
     );
     let bytes = info.to_bytes();
     assert_eq!(bytes[..8], [2, 0, 1, 0, 0, 0, 0, 0]);
     assert_eq!(bytes[0x24..0x30], [14, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0]);
-    assert_eq!(bytes[0x5C..], [0x12, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(bytes[0x5C..], [0x16, 1, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0]);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use tandem_model::abi::{
-    CQ_CONTEXT, CQE, EQE, EventKind, QP_CONTEXT, RQ_WQE, Record, SGE, SQ_WQE, Status,
+    CQ_CONTEXT, CQE, EQE, EventKind, QP_CONTEXT, RQ_WQE, Record, SGE, SQ_WQE, SRQ_CONTEXT, Status,
     TOKEN_CONTEXT, Table, WqeOpcode,
 };
 use tandem_model::hal::{Hal, HalError};
@@ -83,7 +83,8 @@ impl Fake {
             Table::Qp => &QP_CONTEXT,
             Table::Cq => &CQ_CONTEXT,
             Table::Token => &TOKEN_CONTEXT,
-            Table::Page => panic!("pages have no record"),
+            Table::Srq => &SRQ_CONTEXT,
+            Table::Page | Table::CqRing | Table::CqModeration => panic!("it has no record"),
         };
         let bytes = self.tables.get(&(table as u32, index));
         Record::from_bytes(layout, bytes.map_or(&[], |bytes| bytes))

@@ -4,6 +4,7 @@ mod adapter;
 mod events;
 mod fake;
 mod layouts;
+mod local;
 mod memory;
 mod oid;
 mod posting;

@@ -72,6 +72,11 @@ fn status_mapping() {
         ),
         (Status::Flushed, NtStatus::CANCELLED, NtStatus::CANCELLED),
         (
+            Status::Bind,
+            NtStatus::ACCESS_VIOLATION,
+            NtStatus::ACCESS_VIOLATION,
+        ),
+        (
             Status::BadResponse,
             NtStatus::REMOTE_RESOURCES,
             NtStatus::REMOTE_RESOURCES,

@@ -53,9 +53,9 @@ fn ndk_read_9_token_and_address() {
         assert_eq!(wqe.get("remote_address"), address.into());
         // The engine sends the number big-endian: 00 12 34 AB.
         assert_eq!(wqe.get("remote_token"), 0x0012_34AB);
-        assert_eq!(wqe.get("invalidate_token"), 0);
+        assert_eq!(wqe.get("object_token"), 0);
     }
-    assert_eq!(sinv.get("invalidate_token"), 0x0012_34AB);
+    assert_eq!(sinv.get("object_token"), 0x0012_34AB);
     assert_eq!(sinv.get("remote_token"), 0);
 }
 

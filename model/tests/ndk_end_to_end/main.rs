@@ -1,8 +1,11 @@
 //! Two providers on two golden engines: the five operations and their real status codes, under every scheduler.
 
+mod completion;
 mod errors;
+mod local;
 mod queues;
 mod retries;
+mod shared;
 mod transfers;
 mod world;
 

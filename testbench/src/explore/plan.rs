@@ -328,7 +328,7 @@ impl Step {
             .with("num_sge", 1u8)
             .with("index", index as u16)
             .with("length", request.length)
-            .with("invalidate_token", invalidates.0)
+            .with("object_token", invalidates.0)
             .with("remote_address", address)
             .with("remote_token", token.0);
         let mut entry = head.as_bytes()[..32].to_vec();

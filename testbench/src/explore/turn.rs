@@ -131,6 +131,8 @@ impl Turn<'_> {
         let applied = engine.apply(action, &mut reader, &mut effects);
         let used = reader.regions & dead;
         let barrier = engine.barrier();
+        // The reader has answered them all.
+        engine.forget_gathers(engine.gather_reads());
         if let Err(illegal) = applied {
             return self.break_(Invariant::Legal, || illegal.to_string());
         }
