@@ -66,9 +66,9 @@ fn end() -> impl Strategy<Value = End> {
     ]
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 enum Item {
-    Arrives(Side, Mad),
+    Arrives(Side, Box<Mad>),
     Answers(Side, CommId, Answer),
     Ends(Side, CommId, End),
 }
@@ -110,8 +110,8 @@ impl Run {
                 Fate::Lost => {}
                 Fate::Delivered(delay) => self.schedule(delay, Item::Arrives(from, mad)),
                 Fate::Twice(one, two) => {
-                    self.schedule(one, Item::Arrives(from, mad));
-                    self.schedule(two, Item::Arrives(from, mad));
+                    self.schedule(one, Item::Arrives(from, Box::new(mad)));
+                    self.schedule(two, Item::Arrives(from, Box::new(mad)));
                 }
             }
         }
