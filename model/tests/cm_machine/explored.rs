@@ -108,7 +108,9 @@ impl Run {
             // What the list does not name arrives.
             match self.fates.next().unwrap_or(Fate::Delivered(1000)) {
                 Fate::Lost => {}
-                Fate::Delivered(delay) => self.schedule(delay, Item::Arrives(from, mad)),
+                Fate::Delivered(delay) => {
+                    self.schedule(delay, Item::Arrives(from, Box::new(mad)));
+                }
                 Fate::Twice(one, two) => {
                     self.schedule(one, Item::Arrives(from, Box::new(mad)));
                     self.schedule(two, Item::Arrives(from, Box::new(mad)));
