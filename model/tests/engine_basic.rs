@@ -5,6 +5,7 @@ mod engine_support;
 use engine_support::*;
 use tandem_model::abi::{Status, WqeOpcode};
 use tandem_model::target::Scheduler;
+use tandem_model::wire::{Pkey, UdpChecksum};
 
 const SCHEDULERS: [Scheduler; 4] = [
     Scheduler::Fair,
@@ -273,6 +274,7 @@ fn privileged_token() {
 }
 
 /// Frames carry what the context says, on both IP versions; identification 0, checksum 0.
+// Covers: WIRE-FRM-1, WIRE-FRM-5, WIRE-BTH-3, WIRE-BTH-7
 #[test]
 fn addresses_on_the_wire() {
     for ipv6 in [false, true] {
@@ -307,6 +309,9 @@ fn addresses_on_the_wire() {
                 assert!(ip.ident == 0 && ip.dont_fragment);
             }
             assert!(!frame.bth.migration && !frame.bth.solicited);
+            assert_eq!(frame.udp_checksum, UdpChecksum::Zero);
+            assert_eq!(frame.bth.pkey, Pkey(0xFFFF));
+            assert!(*sender == 1 || !frame.bth.ack_req, "of responses");
         }
         // PSNs as WIRE-PSN-3 to -5 have them.
         let psns: Vec<u32> = w

@@ -7,7 +7,7 @@ use tandem_model::abi::{CommitKind, DropCause, QpState, RxResult};
 use tandem_model::engine::Action;
 use tandem_model::target::Scheduler;
 use tandem_model::wire::{
-    Aeth, Deth, Ext, Frame, Ip, Ipv4, Msn, NakCode, Opcode, Pkey, Qpn, Syndrome, seal,
+    Aeth, Deth, Ext, Frame, Ip, Ipv4, Msn, NakCode, Opcode, Pkey, Qpn, Syndrome, VlanTag, seal,
 };
 
 fn world() -> World {
@@ -18,10 +18,11 @@ fn world() -> World {
     World::connected(Scheduler::Fair, options)
 }
 
+// Covers: WIRE-FRM-13, WIRE-FRM-14, WIRE-BTH-4, WIRE-BTH-9
 #[test]
 fn drops_in_their_order() {
     type Change = fn(&mut Frame<'_>);
-    let cases: [(Opcode, Ext, Change, DropCause); 8] = [
+    let cases: [(Opcode, Ext, Change, DropCause); 9] = [
         (
             Opcode::SendOnly,
             Ext::None,
@@ -38,6 +39,12 @@ fn drops_in_their_order() {
             Opcode::SendOnly,
             Ext::None,
             |f| f.bth.dest_qp = Qpn::new(QB + 1),
+            DropCause::Qpn,
+        ),
+        (
+            Opcode::SendOnly,
+            Ext::None,
+            |f| f.bth.dest_qp = Qpn::new(0),
             DropCause::Qpn,
         ),
         (
@@ -107,8 +114,34 @@ fn drops_in_their_order() {
     assert_eq!(give(&mut w, &bytes).0, icrc);
     seal(&mut bytes);
     assert_eq!(give(&mut w, &[0; 9]).0.cause, DropCause::FrameShort as u8);
-    assert_eq!(w.b.read(reg::RX_FRAMES), 12);
+    assert_eq!(w.b.read(reg::RX_FRAMES), 13);
     assert_eq!(w.b.read(reg::DROP), 1);
+}
+
+// Covers: WIRE-FRM-12, WIRE-FRM-15, WIRE-BTH-6
+#[test]
+fn what_is_not_looked_at() {
+    type Change = fn(&mut Frame<'_>);
+    let changes: [Change; 4] = [
+        |f| {
+            f.eth.vlan = Some(VlanTag {
+                pcp: 5,
+                dei: false,
+                vid: 77,
+            })
+        },
+        |f| f.udp_sport = 0,
+        |f| f.udp_sport = 4791,
+        |f| f.bth.migration = true,
+    ];
+    let mut w = world();
+    for (change, psn) in changes.into_iter().zip(PSN..) {
+        w.b.receive(QB, &[]);
+        let bytes = built(Opcode::SendOnly, psn, Ext::None, &[], change);
+        let (verdict, answers) = give(&mut w, &bytes);
+        assert_eq!(verdict, request(psn, RxResult::Accept));
+        assert_eq!(answers, ack(psn, psn - PSN + 1));
+    }
 }
 
 #[test]

@@ -75,6 +75,7 @@ fn fence() {
 }
 
 /// Never more reads under way than max_ord allows (WIRE-RD-1).
+// Covers: WIRE-RD-1, NDK-CAP-5
 #[test]
 fn reads_are_limited() {
     for scheduler in SCHEDULERS {

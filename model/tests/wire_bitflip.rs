@@ -182,7 +182,7 @@ fn check(
     *counts.entry(expected).or_default() += 1;
 }
 
-/// WIRE-ICRC-5 to -8, WIRE-FRM-7, -9 to -11, WIRE-BTH-2, -12.
+// Covers: WIRE-ICRC-5, WIRE-ICRC-6, WIRE-ICRC-7, WIRE-ICRC-8, WIRE-FRM-7, WIRE-FRM-9, WIRE-FRM-10, WIRE-FRM-11
 #[test]
 fn every_bit_is_free_or_caught_by_the_check_it_belongs_to() {
     let (mut alone, mut repaired) = (BTreeMap::new(), BTreeMap::new());

@@ -22,7 +22,8 @@ fn all_are_there() {
     );
 }
 
-/// WIRE-ICRC-1, -10, WIRE-BTH-1, WIRE-EXT-1 to -10.
+// Covers: WIRE-BTH-1, WIRE-EXT-1, WIRE-EXT-3, WIRE-EXT-4, WIRE-EXT-5, WIRE-EXT-9, WIRE-EXT-10, WIRE-FRM-6
+// Covers: WIRE-FRM-12, WIRE-ICRC-1, WIRE-ICRC-10
 #[test]
 fn all_fields_are_read() {
     for golden in packets() {
@@ -38,7 +39,7 @@ fn all_fields_are_read() {
     }
 }
 
-/// WIRE-FRM-1 to -5, -8, -12, WIRE-ICRC-1, -4.
+// Covers: WIRE-FRM-1, WIRE-FRM-2, WIRE-FRM-3, WIRE-FRM-4, WIRE-FRM-8, WIRE-BTH-2, WIRE-ICRC-1, WIRE-ICRC-4
 #[test]
 fn all_are_emitted_byte_for_byte() {
     for golden in packets() {
@@ -71,6 +72,7 @@ fn emit_appends() {
 }
 
 /// WIRE-ICRC-5: the variants that routers make keep the ICRC; WIRE-FRM-12: so does a VLAN tag.
+// Covers: WIRE-ICRC-5, WIRE-FRM-12
 #[test]
 fn variants_share_an_icrc() {
     let icrc = |name: &str| {

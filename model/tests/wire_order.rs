@@ -128,7 +128,7 @@ fn a_cut_frame_is_short() {
     }
 }
 
-/// WIRE-FRM-9.
+// Covers: WIRE-FRM-9
 #[test]
 fn a_trailer_of_any_length_is_ignored_and_kept() {
     let whole = packet("v6_send_only").frame;
@@ -141,7 +141,7 @@ fn a_trailer_of_any_length_is_ignored_and_kept() {
     }
 }
 
-/// WIRE-BTH-11.
+// Covers: WIRE-BTH-11
 #[test]
 fn pad_bytes_may_be_anything() {
     let mut frame = packet("send_only").frame;
@@ -157,6 +157,7 @@ fn pad_bytes_may_be_anything() {
 }
 
 /// WIRE-BTH-2, -9, -12: with a right ICRC, so that nothing but the fault is wrong.
+// Covers: WIRE-BTH-2, WIRE-BTH-6, WIRE-BTH-9, WIRE-BTH-12
 #[test]
 fn faults_under_a_right_icrc() {
     for (at, value, expected) in [
@@ -181,6 +182,7 @@ fn faults_under_a_right_icrc() {
 }
 
 /// WIRE-FRM-10: a BTH and an ICRC are the least.
+// Covers: WIRE-FRM-10
 #[test]
 fn the_shortest_udp_lengths() {
     let whole = packet("send_only_zero").frame;

@@ -50,6 +50,8 @@ fn an_engine_survives_floods() {
     }
 }
 
+// Covers: WIRE-FRM-7, WIRE-FRM-10, WIRE-FRM-11, WIRE-FRM-13, WIRE-FRM-14, WIRE-BTH-2, WIRE-BTH-9, WIRE-BTH-12
+// Covers: WIRE-ICRC-8
 #[test]
 fn a_frame_that_is_not_valid_changes_nothing_but_counters() {
     for seed in seeds(SINGLE_SEEDS) {

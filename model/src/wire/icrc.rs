@@ -103,6 +103,7 @@ mod tests {
         register
     }
 
+    // Covers: WIRE-ICRC-2, WIRE-ICRC-3
     #[test]
     fn check_value() {
         assert_eq!(!definition(!0, b"123456789"), 0xCBF4_3926);
@@ -110,6 +111,7 @@ mod tests {
         assert_eq!(definition(!0, &[0xFF; 8]), REGISTER);
     }
 
+    // Covers: WIRE-ICRC-4
     #[test]
     fn worked_example() {
         assert_eq!(register(&ACK), 0xB82A_29DB);
@@ -117,12 +119,14 @@ mod tests {
         assert_eq!(icrc_bytes(&ACK), [0x24, 0xD6, 0xD5, 0x47]);
     }
 
+    // Covers: WIRE-ICRC-9
     #[test]
     fn the_residue_is_the_start_register() {
         let register = definition(register(&ACK), &icrc_bytes(&ACK));
         assert_eq!(register, REGISTER);
     }
 
+    // Covers: WIRE-ICRC-5, WIRE-ICRC-6
     #[test]
     fn every_length_follows_the_definition() {
         let mut packet: Vec<u8> = (0..300u32).map(|i| (i * 151 % 253) as u8).collect();

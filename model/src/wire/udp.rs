@@ -112,6 +112,7 @@ mod tests {
     use super::*;
     use std::net::IpAddr;
 
+    // Covers: WIRE-UDP-1, WIRE-UDP-2
     #[test]
     fn source_ports_of_the_reference() {
         let (a, b) = (Qpn::new(0xABC), Qpn::new(0x11));

@@ -13,6 +13,7 @@ fn open(config: AdapterConfig) -> Result<Provider<Fake>, NdkError> {
     Provider::open(Fake::new(), config)
 }
 
+// Covers: NDK-OPEN-1
 #[test]
 fn ndk_open_versions() {
     let asked = |major, minor| {
@@ -77,6 +78,7 @@ fn open_refuses_strangers() {
     assert_eq!(error, Some(AdapterError::Version { version: 2 }.into()));
 }
 
+// Covers: NDK-OVW-5
 #[test]
 fn ndk_cap_adapter_info() {
     let nic = open(AdapterConfig::default()).unwrap();
@@ -105,6 +107,7 @@ fn ndk_cap_adapter_info() {
     assert_eq!(bytes[0x5C..], [0x16, 1, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0]);
 }
 
+// Covers: NDK-CAP-2
 #[test]
 fn ndk_cap_2_short_buffer() {
     let nic = open(AdapterConfig::default()).unwrap();
@@ -118,6 +121,7 @@ fn ndk_cap_2_short_buffer() {
     assert_eq!(long[104], 0xEE);
 }
 
+// Covers: NDK-CQC-1
 #[test]
 fn ndk_cqc_1_depth() {
     let mut nic = open(AdapterConfig::default()).unwrap();
@@ -129,6 +133,7 @@ fn ndk_cqc_1_depth() {
     }
 }
 
+// Covers: NDK-MOD-1
 #[test]
 fn ndk_cqc_2_ring_holds_the_depth() {
     let mut nic = open(AdapterConfig::default()).unwrap();
@@ -148,8 +153,11 @@ fn ndk_cqc_2_ring_holds_the_depth() {
     assert_eq!(nic.cq_ring_entries(cq), Ok(16));
     let entry = nic.hal().entry(Table::Cq, 0);
     assert_eq!((entry.get("valid"), entry.get("log_size")), (1, 4));
+    let moderation = ["moderation_count", "moderation_interval"];
+    assert_eq!(moderation.map(|field| entry.get(field)), [0, 0]);
 }
 
+// Covers: NDK-QPC-1
 #[test]
 fn ndk_qpc_1_limits() {
     let mut nic = open(AdapterConfig::default()).unwrap();
@@ -180,6 +188,7 @@ fn ndk_qpc_1_limits() {
     assert!(nic.create_qp(pd, &good).is_ok());
 }
 
+// Covers: WIRE-UDP-2, WIRE-ADR-2
 #[test]
 fn queue_pair_entry_of_the_engine() {
     let bed = Bed::with(AdapterConfig::default(), |p| {
@@ -256,6 +265,7 @@ fn tables_of_the_engine_run_out() {
     assert_eq!(pds, 254, "255 tokens, one taken");
 }
 
+// Covers: NDK-OBJ-4, NDK-OBJ-5, NDK-CLS-2, NDK-CLS-3
 #[test]
 fn ndk_obj_4_antecedents_close_after_successors() {
     let mut bed = Bed::new();
@@ -278,6 +288,7 @@ fn ndk_obj_4_antecedents_close_after_successors() {
 }
 
 /// NDK-OBJ-8: close cancels; O26: what completed stays to be fetched.
+// Covers: NDK-OBJ-8
 #[test]
 fn ndk_obj_8_close_with_requests_outstanding() {
     let mut bed = Bed::new();

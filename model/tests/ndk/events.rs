@@ -24,6 +24,7 @@ fn events(bed: &mut Bed) -> Vec<Notification> {
 }
 
 /// NDK-ARM-1: type, queue and consumer index go out as they are; the engine combines.
+// Covers: NDK-ARM-1
 #[test]
 fn ndk_arm_1_doorbell() {
     let mut bed = Bed::new();
@@ -44,7 +45,7 @@ fn ndk_arm_1_doorbell() {
     );
 }
 
-/// NDK-CQCB-1, -2.
+// Covers: NDK-CQCB-1, NDK-CQCB-2
 #[test]
 fn ndk_cqcb_1_notification() {
     let mut bed = Bed::new();
@@ -112,7 +113,7 @@ fn ndk_cmpl_8_own_signals_do_not_notify() {
     assert_eq!(events(&mut bed), expected);
 }
 
-/// NDK-CQCB-3, -5.
+// Covers: NDK-CQCB-3, NDK-CQCB-4
 #[test]
 fn ndk_cqcb_3_overrun() {
     let mut bed = Bed::new();
@@ -127,6 +128,7 @@ fn ndk_cqcb_3_overrun() {
     bed.nic.hal_mut().event(CQ_ERROR, 1, 0);
     let expected = fired(&bed, NtStatus::INTERNAL_ERROR);
     assert_eq!(events(&mut bed), expected);
+    assert_eq!(bed.nic.qp_phase(bed.qp), Ok(QpPhase::Error));
 }
 
 /// NDK-CMPL-6, reading O14: an error of a queue that is not armed is told at the next arm.
@@ -178,6 +180,7 @@ fn queue_pair_error() {
 }
 
 /// NDK-ARM-6: nothing after the close.
+// Covers: NDK-OBJ-9
 #[test]
 fn ndk_arm_6_events_of_closed_objects() {
     let mut bed = Bed::new();

@@ -7,6 +7,7 @@ use tandem_model::ndk::{
     OperationType, RdmaTechnology, RemoteToken, Sge,
 };
 
+// Covers: NDK-SGE-1
 #[test]
 fn ndk_sge_1_layout() {
     assert_eq!(size_of::<Sge>(), 16);
@@ -20,6 +21,7 @@ fn ndk_sge_1_layout() {
     );
 }
 
+// Covers: NDK-RES-1
 #[test]
 fn ndk_res_1_layouts() {
     assert_eq!(size_of::<NdkResult>(), 24);
@@ -47,6 +49,7 @@ fn ndk_res_1_layouts() {
     );
 }
 
+// Covers: NDK-CAP-1
 #[test]
 fn ndk_cap_1_layout() {
     assert_eq!(size_of::<NdkAdapterInfo>(), 104);
@@ -82,7 +85,7 @@ fn ndk_cap_1_layout() {
     );
 }
 
-/// NDK-READ-14, NDK-RMR-1, NDK-CAP-11, NDK-ARM-1, NDK-OPT-1.
+// Covers: NDK-READ-14, NDK-RMR-1, NDK-CAP-11, NDK-ARM-1, NDK-OPT-1
 #[test]
 fn values_of_the_headers() {
     let op: Vec<u32> = OpFlags::NAMED.iter().map(|(flag, _)| flag.0).collect();

@@ -77,6 +77,7 @@ fn ndk_read_9_remote_token_is_the_swapped_number() {
     );
 }
 
+// Covers: NDK-RMR-1, NDK-RMR-6
 #[test]
 fn ndk_rmr_1_rights() {
     let mut bed = Bed::new();
@@ -113,6 +114,7 @@ fn ndk_rmr_1_rights() {
     }
 }
 
+// Covers: NDK-RMR-2
 #[test]
 fn ndk_rmr_2_chains() {
     let mut bed = Bed::new();
@@ -206,6 +208,7 @@ fn ndk_rmr_2_chains() {
     register(&mut bed, &chain, 0x1000, MrFlags::NONE).unwrap();
 }
 
+// Covers: NDK-RMR-7
 #[test]
 fn ndk_rmr_7_page_table_runs_out() {
     let mut bed = Bed::new();
@@ -227,6 +230,7 @@ fn ndk_rmr_7_page_table_runs_out() {
         .unwrap();
 }
 
+// Covers: NDK-RMR-7
 #[test]
 fn ndk_rmr_7_tokens_run_out() {
     let mut bed = Bed::new();
@@ -257,6 +261,7 @@ fn ndk_rmr_7_tokens_run_out() {
     assert_eq!(most, Ok(()));
 }
 
+// Covers: NDK-RMR-8
 #[test]
 fn ndk_rmr_8_deregistration() {
     let mut bed = Bed::new();

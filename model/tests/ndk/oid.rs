@@ -74,7 +74,8 @@ const SHARED_ADDRESS: [u8; 28] = [
     0x56, 0x34, 0x12,
 ];
 
-/// NDK-LEP-1 to -8, -10, -21, NDK-LEE-1 to -4.
+// Covers: NDK-LEP-1, NDK-LEP-2, NDK-LEP-3, NDK-LEP-4, NDK-LEP-6, NDK-LEP-7, NDK-LEP-8, NDK-LEP-10, NDK-LEP-21
+// Covers: NDK-LEE-1, NDK-LEE-2, NDK-LEE-3, NDK-LEE-4
 #[test]
 fn ndk_lep_1_not_mapped() {
     let nic = nic(EndpointMapping::None, &[listener(), shared()]);
@@ -89,7 +90,7 @@ fn ndk_lep_1_not_mapped() {
     assert_eq!(buffer[..], expected[..]);
 }
 
-/// NDK-LEP-9, -13 to -20.
+// Covers: NDK-LEP-9, NDK-LEP-13, NDK-LEP-14, NDK-LEP-15, NDK-LEP-16, NDK-LEP-17, NDK-LEP-18, NDK-LEP-19, NDK-LEP-20
 #[test]
 fn ndk_lep_14_mapped() {
     let nic = nic(EndpointMapping::Tcp, &[listener(), shared()]);
@@ -124,7 +125,8 @@ fn c46_empty() {
     }
 }
 
-/// NDK-OIDQ-1, -2, reading O24.
+/// Reading O24.
+// Covers: NDK-OIDQ-1, NDK-OIDQ-2
 #[test]
 fn ndk_oidq_1_short_buffer() {
     for (mapping, needed) in [(EndpointMapping::None, 88), (EndpointMapping::Tcp, 160)] {
@@ -141,7 +143,8 @@ fn ndk_oidq_1_short_buffer() {
     }
 }
 
-/// NDK-LEP-5, -11: Size saturates, Count and data do not.
+/// Size saturates, Count and data do not.
+// Covers: NDK-LEP-5, NDK-LEP-11
 #[test]
 fn ndk_lep_5_size_saturates() {
     for (count, size) in [(1819u32, 65500u16), (1820, 65535), (4000, 65535)] {

@@ -25,6 +25,7 @@ fn fails(status: NtStatus) -> Outcome {
     Err(status.into())
 }
 
+// Covers: NDK-SEND-8, NDK-SINV-22, NDK-READ-24, NDK-WRITE-8, NDK-RECV-3
 #[test]
 fn ndk_read_24_not_connected() {
     let mut nic = Provider::open(Fake::new(), AdapterConfig::default()).unwrap();
@@ -52,6 +53,7 @@ fn ndk_read_24_not_connected() {
 }
 
 /// NDK-READ-10, reading O6: every combination of an operation's own flags is taken, every foreign bit refused.
+// Covers: NDK-READ-10
 #[test]
 fn o6_flags() {
     let own = [0x247, 0x247, 0x303, 0x243];
@@ -105,6 +107,7 @@ fn c7_inline_write_can_be_switched_off() {
 }
 
 /// Reading O5, O35, NDK-CAP-6.
+// Covers: NDK-CAP-6
 #[test]
 fn o5_number_of_elements() {
     let mut bed = Bed::with(AdapterConfig::default(), |p| {
@@ -147,7 +150,7 @@ fn o5_length() {
     assert_eq!(bed.nic.hal().sq_wqe(bed.qpn, 0).get("length"), 1 << 31);
 }
 
-/// NDK-SINV-14, -15, -16, NDK-SEND-6.
+// Covers: NDK-SINV-14, NDK-SINV-15, NDK-SEND-6
 #[test]
 fn ndk_sinv_15_inline() {
     let mut bed = Bed::new();
@@ -184,6 +187,7 @@ fn o12_no_reads_with_limit_0() {
 }
 
 /// Reading O10, NDK-READ-18.
+// Covers: NDK-READ-18
 #[test]
 fn o10_local_invalidation() {
     for supported in [true, false] {
@@ -231,6 +235,7 @@ fn o10_local_invalidation() {
 }
 
 /// Reading O3, NDK-QPC-3.
+// Covers: NDK-QPC-3
 #[test]
 fn o3_full_queues() {
     let mut bed = Bed::with(AdapterConfig::default(), |p| {
@@ -276,6 +281,7 @@ fn doorbells(bed: &Bed) -> Vec<u16> {
     values.iter().map(|value| *value as u16).collect()
 }
 
+// Covers: NDK-DEFER-7
 #[test]
 fn ndk_defer_7_the_next_request_indicates() {
     let mut bed = Bed::new();
@@ -292,6 +298,7 @@ fn ndk_defer_7_the_next_request_indicates() {
 }
 
 /// NDK-DEFER-3, -5, -8: #1 deferred, #2 deferred fails inline; #1 is indicated, and it alone completes.
+// Covers: NDK-DEFER-3, NDK-DEFER-5
 #[test]
 fn ndk_defer_8_inline_failure_indicates_what_was_deferred() {
     let bad: [(&[Sge], OpFlags, NtStatus); 4] = [
@@ -323,6 +330,7 @@ fn ndk_defer_8_inline_failure_indicates_what_was_deferred() {
     }
 }
 
+// Covers: NDK-DEFER-5
 #[test]
 fn ndk_defer_5_a_full_queue_indicates() {
     let mut bed = Bed::depth(2);

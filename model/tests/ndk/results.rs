@@ -10,6 +10,7 @@ use proptest::prelude::*;
 
 use crate::fake::{Bed, DB_CQ, QP_CONTEXT_VALUE, cqe, peer, receive_cqe};
 
+// Covers: NDK-RES-4, NDK-RES-5, NDK-RES-9
 #[test]
 fn ndk_res_types_and_contexts() {
     let mut bed = Bed::new();
@@ -52,6 +53,7 @@ fn ndk_res_types_and_contexts() {
 }
 
 /// Reference, section 3.6; C11.
+// Covers: NDK-RES-10
 #[test]
 fn status_mapping() {
     let cases = [
@@ -139,7 +141,7 @@ fn status_mapping() {
     assert_eq!(results[0].provider_error_code, 0, "a member of 2.1");
 }
 
-/// NDK-RES-6, NDK-OPT-2, NDK-CMPL-2.
+// Covers: NDK-RES-6, NDK-OPT-2, NDK-CMPL-2
 #[test]
 fn ndk_res_6_invalidated_token() {
     let mut bed = Bed::new();
@@ -165,7 +167,7 @@ fn ndk_res_6_invalidated_token() {
     assert_eq!(plain[0].bytes_transferred, 8);
 }
 
-/// NDK-GCQ-1, -2.
+// Covers: NDK-GCQ-1, NDK-GCQ-2
 #[test]
 fn ndk_gcq_1_no_more_than_asked() {
     let mut bed = Bed::new();
@@ -323,6 +325,7 @@ fn entries_that_fit_nothing() {
     );
 }
 
+// Covers: NDK-QPC-2
 #[test]
 fn ndk_qpc_2_each_queue_has_its_completion_queue() {
     let mut bed = Bed::new();

@@ -26,6 +26,7 @@ fn invalidation_of_what_must_not_be() {
 }
 
 /// NDK-READ-25, C3; reading O2: the rest is cancelled. The peer's driver hears of it.
+// Covers: NDK-READ-25, NDK-TOK-4
 #[test]
 fn remote_access_errors() {
     type Post = fn(&mut World) -> (OperationType, RemoteToken, u64);
@@ -84,6 +85,7 @@ fn remote_access_errors() {
 }
 
 /// Reading O18, NDK-SGE-3.
+// Covers: NDK-SGE-3
 #[test]
 fn local_access_errors() {
     each(&PLAIN, |w| {
@@ -125,6 +127,7 @@ fn message_longer_than_the_receive() {
 }
 
 /// NDK-RMR-8, reading O29.
+// Covers: NDK-RMR-8
 #[test]
 fn deregistered_memory() {
     each(&PLAIN, |w| {

@@ -9,7 +9,7 @@ use crate::{NONE, SILENT, each};
 use NtStatus as S;
 use OperationType as T;
 
-/// NDK-DEFER-4, -7, -8.
+// Covers: NDK-DEFER-4, NDK-DEFER-7
 #[test]
 fn deferred_requests() {
     each(&PLAIN, |w| {
@@ -38,6 +38,7 @@ fn deferred_requests() {
 }
 
 /// NDK-FLUSH-2, -3, reading O19: nothing of what was deferred reaches the peer.
+// Covers: NDK-FLUSH-2, NDK-FLUSH-3
 #[test]
 fn flush() {
     each(&PLAIN, |w| {
@@ -62,7 +63,7 @@ fn flush() {
     });
 }
 
-/// NDK-SEND-5, NDK-CMPL-6, -7, -9, NDK-ARM-3, -4, NDK-CQCB-1.
+// Covers: NDK-SEND-5, NDK-CMPL-6, NDK-CMPL-7, NDK-CMPL-9, NDK-ARM-3, NDK-ARM-4, NDK-CQCB-1
 #[test]
 fn notifications() {
     each(&PLAIN, |w| {
@@ -106,7 +107,8 @@ fn notifications() {
     });
 }
 
-/// NDK-CQCB-3, -5, reading O15.
+/// Reading O15.
+// Covers: NDK-CQCB-3, NDK-CQCB-5
 #[test]
 fn overrun() {
     let change = Change {
@@ -140,6 +142,7 @@ fn overrun() {
 }
 
 /// NDK-OBJ-8, reading O26: also with silent requests at the end of the queue.
+// Covers: NDK-OBJ-8
 #[test]
 fn close_with_requests_outstanding() {
     each(&PLAIN, |w| {

@@ -11,7 +11,8 @@ use crate::{NONE, SILENT, each, pattern};
 use NtStatus as S;
 use OperationType as T;
 
-/// NDK-SEND-1, -2, NDK-RECV-1, -2, -4, NDK-RES-2, -4: several sizes, from several elements to several elements.
+/// Several sizes, from several elements to several elements.
+// Covers: NDK-SEND-2, NDK-RECV-2, NDK-RECV-4, NDK-RES-2, NDK-RES-4
 #[test]
 fn send_and_receive() {
     for (ipv6, mtu) in [
@@ -52,7 +53,7 @@ fn send_and_receive() {
     }
 }
 
-/// NDK-READ-5, -6, -8, NDK-WRITE-2, -10.
+// Covers: NDK-READ-5, NDK-READ-6, NDK-READ-8, NDK-WRITE-2, NDK-WRITE-10, NDK-CAP-9
 #[test]
 fn read_and_write() {
     each(&PLAIN, |w| {
@@ -86,6 +87,7 @@ fn read_and_write() {
 }
 
 /// NDK-SINV-6 of the engine's side: NDK-SINV-19, -20, -26, NDK-RES-6, -7.
+// Covers: NDK-SINV-19, NDK-SINV-20, NDK-SINV-26, NDK-RES-6
 #[test]
 fn send_and_invalidate() {
     each(&PLAIN, |w| {
@@ -136,7 +138,7 @@ fn send_and_invalidate() {
     });
 }
 
-/// NDK-READ-15, -16.
+// Covers: NDK-READ-15, NDK-READ-16
 #[test]
 fn read_with_local_invalidation() {
     each(&PLAIN, |w| {
@@ -169,6 +171,7 @@ fn read_with_local_invalidation() {
 }
 
 /// NDK-SGE-2, NDK-TOK-3, NDK-CAP-9: logical addresses as source, receive and read sink.
+// Covers: NDK-SGE-2, NDK-TOK-3, NDK-CAP-9
 #[test]
 fn privileged_token() {
     each(&PLAIN, |w| {
@@ -200,6 +203,7 @@ fn privileged_token() {
 }
 
 /// NDK-SEND-6, NDK-SINV-14, NDK-SGE-6, C7.
+// Covers: NDK-SEND-6, NDK-SGE-4, NDK-SGE-6
 #[test]
 fn inline_data() {
     each(&PLAIN, |w| {

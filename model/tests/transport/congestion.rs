@@ -45,6 +45,7 @@ fn take(engine: &mut Driver, frames: &[Vec<u8>]) {
 }
 
 /// WIRE-CNP-1: the notification on the wire.
+// Covers: WIRE-CNP-1, WIRE-BTH-7
 #[test]
 fn on_the_wire() {
     let w = World::connected(Scheduler::Fair, options());

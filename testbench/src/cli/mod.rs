@@ -7,6 +7,8 @@ mod failed;
 mod fuzz;
 mod junit;
 mod list;
+mod matrix;
+mod plan;
 mod random;
 mod report;
 mod run;
@@ -39,8 +41,10 @@ struct Arguments {
 enum Command {
     /// Run vectors: files, or directories with everything below them
     Run(run::Arguments),
-    /// List vectors, or the requirements with the vectors that cover them
+    /// List vectors, or the faults of others with the vectors that show them
     List(list::Arguments),
+    /// Show requirements, and what covers them
+    Plan(plan::Arguments),
     /// Say in words what a vector does
     Explain(explain::Arguments),
     /// Print the JSON Schema of vectors
@@ -135,6 +139,7 @@ pub fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
         Command::List(arguments) => list::run(&arguments),
+        Command::Plan(arguments) => plan::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Schema => print_schema(),
         Command::Random(arguments) => random::run(&arguments),

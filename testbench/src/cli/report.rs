@@ -5,6 +5,7 @@ use std::path::Path;
 use miette::{
     GraphicalTheme, LabeledSpan, MietteDiagnostic, MietteHandlerOpts, NamedSource, Report,
 };
+use tandem_testbench::plan::PlanError;
 use tandem_testbench::vector::{Fault, VectorError};
 
 /// Sets the style up: plain characters where the terminal may not have others.
@@ -35,6 +36,19 @@ pub fn vector(error: VectorError) -> Report {
         VectorError::Read { path, source } => {
             miette::miette!("cannot read {}: {source}", path.display())
         }
+        other => miette::miette!("{other}"),
+    }
+}
+
+/// A plan that cannot be used.
+pub fn plan(error: PlanError) -> Report {
+    match error {
+        PlanError::Text {
+            path,
+            text,
+            fault: found,
+        } => fault(&path, &text, &found),
+        PlanError::Vector(error) => vector(error),
         other => miette::miette!("{other}"),
     }
 }

@@ -266,7 +266,7 @@ impl Writer<'_> {
         for (number, piece) in pieces.iter().enumerate() {
             let more = match wrong && number == 0 {
                 true => format!(
-                    ", token = {{ region = \"{}\", xor = 1 }}",
+                    ", token = {{ of = \"{}\", xor = 1 }}",
                     region(place, piece.region)
                 ),
                 false => String::new(),
@@ -326,7 +326,7 @@ impl Writer<'_> {
                 }
                 Wrong::RemoteToken => {
                     more = format!(
-                        ", token = {{ region = \"{}\", xor = 2 }}",
+                        ", token = {{ of = \"{}\", xor = 2 }}",
                         region(peer, place.region)
                     );
                 }

@@ -1,170 +1,107 @@
-//! The plan: which requirements there are, which faults of others are looked for, and which vectors cover them.
+//! The plan: which requirements there are, which faults of others are looked for, and what covers them.
 
+mod claims;
+mod coverage;
+mod error;
 mod field_bugs;
+mod matrix;
+mod open;
+mod tables;
 
-use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::LazyLock;
 
-use serde::Deserialize;
-
+pub use coverage::{Cover, Coverage, Kind, State};
+pub use error::PlanError;
+use error::Source;
 pub use field_bugs::{FieldBug, field_bugs};
+pub use matrix::{Cell, Matrix, Operation, Outcome, Place};
+pub use open::Open;
+pub use tables::{Duty, Requirement, Tables};
 
-/// Who owes a requirement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Duty {
-    /// The provider must.
-    Provider,
-    /// The consumer must; the bench keeps to it.
-    Consumer,
-    /// Undefined, or permitted: nothing may depend on it.
-    Open,
-    /// Of a kind of request or object that comes later.
-    Later,
+/// Where the plan is in the repository.
+const FOLDER: &str = "testbench/plan";
+
+/// The plan of a repository, and what covers it there.
+#[derive(Debug)]
+pub struct Plan {
+    /// The requirements.
+    pub tables: Tables,
+    /// What covers them.
+    pub coverage: Coverage,
+    /// What is known to be open.
+    pub open: Open,
 }
 
-impl Duty {
-    /// The word for tables.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Provider => "provider",
-            Self::Consumer => "consumer",
-            Self::Open => "open",
-            Self::Later => "later",
-        }
+impl Plan {
+    /// Reads all of it.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn read(root: &Path) -> Result<Self, PlanError> {
+        // Files of the folder here are named without it.
+        let root = root.strip_prefix(".").unwrap_or(root);
+        let folder = root.join(FOLDER);
+        let tables = Tables::read(&folder)?;
+        let coverage = Coverage::read(root, &tables)?;
+        let open = Open::read(&folder, &tables, &coverage)?;
+        Ok(Self {
+            tables,
+            coverage,
+            open,
+        })
     }
 }
 
-/// One requirement.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Requirement {
-    /// Its id.
-    pub id: String,
-    /// Part of the NIC that it is about.
-    pub layer: String,
-    /// Who owes it.
-    pub duty: Duty,
-    /// What it says, in short.
-    pub title: String,
+/// A table with its place in the repository.
+macro_rules! tables {
+    ($($name:literal),+ $(,)?) => {
+        [$(($name, include_str!(concat!("../../plan/", $name)))),+]
+    };
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Set {
-    prefix: String,
-    #[serde(rename = "about")]
-    _about: String,
-    rows: Vec<(u16, String, Duty, String)>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Family {
-    prefix: String,
-    last: u16,
-    about: String,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct File {
-    set: Vec<Set>,
-    #[serde(default)]
-    family: Vec<Family>,
-}
-
-/// The tables of the plan.
-const FILES: [&str; 2] = [
-    include_str!("../../plan/requirements.toml"),
-    include_str!("../../plan/rocev2.toml"),
+/// The tables as they were when this was built, so that ids are known wherever it runs.
+const BUILT_IN: [(&str, &str); 13] = tables![
+    "ndk/completion.toml",
+    "ndk/connection.toml",
+    "ndk/memory.toml",
+    "ndk/objects.toml",
+    "ndk/oid.toml",
+    "ndk/posting.toml",
+    "ndk/transfers.toml",
+    "ndk/windows.toml",
+    "rocev2/connection.toml",
+    "rocev2/frames.toml",
+    "rocev2/memory.toml",
+    "rocev2/messages.toml",
+    "rocev2/transport.toml",
 ];
 
-static FILE: LazyLock<File> = LazyLock::new(|| {
-    let mut whole = File::default();
-    for text in FILES {
-        // A test makes sure that they parse.
-        let part: File = toml::from_str(text).unwrap_or_default();
-        whole.set.extend(part.set);
-        whole.family.extend(part.family);
-    }
-    whole
+static TABLES: LazyLock<Tables> = LazyLock::new(|| {
+    // A test makes sure that they parse.
+    Tables::of(&BUILT_IN.map(|(name, text)| Source::new(name, text))).unwrap_or_default()
 });
 
-/// The requirements listed one by one.
-pub fn requirements() -> Vec<Requirement> {
-    let rows = |set: &'static Set| {
-        set.rows
-            .iter()
-            .map(|(number, layer, duty, title)| Requirement {
-                id: format!("{}-{number}", set.prefix),
-                layer: layer.clone(),
-                duty: *duty,
-                title: title.clone(),
-            })
-    };
-    FILE.set.iter().flat_map(rows).collect()
-}
-
-/// Whether a requirement has that id.
+/// Whether a requirement, or a field fault, has that id.
 pub fn knows(id: &str) -> bool {
-    let Some((prefix, number)) = split(id) else {
-        return false;
-    };
-    let listed = |set: &Set| set.prefix == prefix && set.rows.iter().any(|row| row.0 == number);
-    let counted = |family: &Family| family.prefix == prefix && (1..=family.last).contains(&number);
-    FILE.set.iter().any(listed)
-        || FILE.family.iter().any(counted)
-        || field_bugs().iter().any(|bug| bug.id == id)
+    TABLES.get(id).is_some() || field_bugs().iter().any(|bug| bug.id == id)
 }
 
-/// `NDK-READ-5` is number 5 of `NDK-READ`; `C6`, a field fault, number 6 of `C`.
-fn split(id: &str) -> Option<(&str, u16)> {
-    let prefix = id.trim_end_matches(|c: char| c.is_ascii_digit());
-    let number = id.get(prefix.len()..)?.parse().ok()?;
-    let prefix = prefix.strip_suffix('-').unwrap_or(prefix);
-    Some((prefix, number))
-}
-
-/// The requirement with that id, in words: its title, or what its family is about.
-pub fn title(id: &str) -> Option<String> {
-    let listed = requirements()
-        .into_iter()
-        .find(|requirement| requirement.id == id);
-    if let Some(requirement) = listed {
-        return Some(requirement.title);
-    }
-    if let Some(bug) = field_bugs().iter().find(|bug| bug.id == id) {
-        return Some(bug.title.clone());
-    }
-    let (prefix, _) = split(id)?;
-    let family = FILE.family.iter().find(|family| family.prefix == prefix)?;
-    Some(family.about.clone())
+/// The requirement or field fault with that id, in words.
+pub fn title(id: &str) -> Option<&'static str> {
+    let bug = || field_bugs().iter().find(|bug| bug.id == id);
+    let row = TABLES.get(id).map(|row| row.title.as_str());
+    row.or_else(|| bug().map(|bug| bug.title.as_str()))
 }
 
 /// Ids like one that is not known.
 pub fn similar(id: &str) -> Vec<String> {
-    let prefix = split(id).map_or(id, |(prefix, _)| prefix);
-    let bugs = field_bugs().iter().filter(|bug| bug.group == prefix);
+    let group = id.trim_end_matches(|c: char| c.is_ascii_digit());
+    let bugs = field_bugs().iter().filter(|bug| bug.group == group);
     let bugs: Vec<String> = bugs.map(|bug| bug.id.clone()).collect();
-    if !bugs.is_empty() {
-        return bugs;
-    }
-    let sets = FILE.set.iter().map(|set| (&set.prefix, set.rows.len()));
-    let families = FILE
-        .family
-        .iter()
-        .map(|family| (&family.prefix, usize::from(family.last)));
-    let all: BTreeMap<&String, usize> = sets.chain(families).collect();
-    let range = |(prefix, last): (&&String, &usize)| format!("{prefix}-1 to {prefix}-{last}");
-    let same: Vec<String> = all
-        .iter()
-        .filter(|(known, _)| known.as_str() == prefix)
-        .map(range)
-        .collect();
-    if same.is_empty() {
-        all.iter().map(range).collect()
-    } else {
-        same
+    match bugs.is_empty() {
+        true => TABLES.similar(id),
+        false => bugs,
     }
 }
 
@@ -173,30 +110,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_plan_parses_and_is_complete() {
-        for text in FILES {
-            toml::from_str::<File>(text).unwrap();
-        }
-        let count = |prefix: &str| {
-            let all = requirements();
-            all.iter().filter(|row| row.id.starts_with(prefix)).count()
-        };
+    fn the_tables_built_in_are_those_of_the_folder() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("plan");
+        let mut files: Vec<String> = tables::FOLDERS
+            .iter()
+            .flat_map(|part| error::files(&folder.join(part), &[".toml"]).unwrap())
+            .map(|path| path.strip_prefix(&folder).unwrap().display().to_string())
+            .collect();
+        files.sort();
+        assert_eq!(files, BUILT_IN.map(|(name, _)| name));
         assert_eq!(
-            (count("NDK-READ-"), count("NDK-SINV-"), count("NDK-LEP-")),
-            (28, 29, 22)
+            TABLES.rows().len(),
+            Tables::read(&folder).unwrap().rows().len()
         );
-        let of = ["ACK", "NAK", "DUP", "RNR", "TMO", "RD", "PSN", "QP", "CNP"];
-        let rows = of.map(|set| count(&format!("WIRE-{set}-")));
-        assert_eq!(rows, [16, 16, 11, 11, 8, 8, 8, 7, 3]);
     }
 
     #[test]
-    fn ids_are_known_by_row_or_by_family() {
+    fn ids_are_known_with_their_titles() {
         assert!(knows("NDK-READ-28") && knows("NDK-SEND-9") && knows("C6") && knows("WIRE-TMO-8"));
         assert!(!knows("C12") && title("B1").is_some() && similar("G9") == ["G2", "G3", "G4"]);
-        assert!(
-            !knows("NDK-READ-29") && !knows("NDK-SEND-10") && !knows("NDK-READ") && !knows("X")
-        );
+        for id in ["NDK-READ-29", "NDK-SEND-10", "NDK-READ", "NDK-READ-01", "X"] {
+            assert!(!knows(id), "{id}");
+        }
         assert_eq!(similar("NDK-READ-99"), ["NDK-READ-1 to NDK-READ-28"]);
+        assert_eq!(
+            title("NDK-OPT-1"),
+            Some("types are bits: 1, 2, 4, 8, 16, 32, 64, and 0x8001")
+        );
     }
 }

@@ -34,7 +34,7 @@ pub use value::{At, TargetKind};
 
 use crate::targets::Choice;
 use impairment::Impairment;
-use object::{Connection, Cq, Memory, Node, Pd, Qp, Region};
+use object::{Connection, Cq, Memory, Node, Pd, Qp, Region, Srq, Window};
 use step::Step;
 
 /// Objects by their names.
@@ -77,6 +77,12 @@ pub struct Head {
     /// Queue pairs.
     #[serde(default)]
     pub qp: Named<Qp>,
+    /// Memory windows.
+    #[serde(default)]
+    pub window: Named<Window>,
+    /// Shared receive queues.
+    #[serde(default)]
+    pub srq: Named<Srq>,
     /// Connections.
     #[serde(default)]
     pub connection: Named<Connection>,

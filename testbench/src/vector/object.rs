@@ -96,6 +96,8 @@ pub enum RegionKind {
     Registered,
     /// Fast-registered, valid: can be invalidated.
     Fast,
+    /// For NdkFastRegister, and initialised for it: registered by `fast_register` steps.
+    FastRegister,
     /// Not registered: elements carry the privileged token and logical addresses.
     Privileged,
 }
@@ -122,9 +124,42 @@ pub struct Region {
     /// Registered by a `register` step only.
     #[serde(default)]
     pub later: bool,
+    /// Pages that a region of kind `fast_register` is initialised for (default: those of its bytes).
+    pub max_pages: Option<u32>,
+    /// Whether it is initialised for remote access (default true).
+    pub remote_access: Option<bool>,
     /// Cuts the MDL in two with a hole of so many bytes of virtual addresses between (for registrations that must
     /// fail).
     pub hole: Option<u64>,
+}
+
+/// A memory window, bound by `bind` steps.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    /// Its node.
+    pub node: At<String>,
+    /// Its protection domain (default: the node's).
+    pub pd: Option<At<String>>,
+}
+
+/// A shared receive queue.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Srq {
+    /// Its node.
+    pub node: At<String>,
+    /// Its protection domain (default: the node's).
+    pub pd: Option<At<String>>,
+    /// Receives that can be outstanding (default 64).
+    pub depth: Option<u32>,
+    /// Elements of a receive (default 4).
+    pub receive_sge: Option<u32>,
+    /// Notifies once fewer receives are queued (default 0: does not).
+    #[serde(default)]
+    pub threshold: u32,
+    /// Context of its notifications; a number of its own if absent.
+    pub context: Option<Number>,
 }
 
 /// A queue pair.
@@ -153,6 +188,8 @@ pub struct Qp {
     pub initiator_sge: Option<u32>,
     /// Inline bytes (default 0).
     pub inline: Option<u32>,
+    /// Shared receive queue that its receives come from, in place of a queue of its own.
+    pub srq: Option<At<String>>,
 }
 
 /// A connection of two queue pairs.

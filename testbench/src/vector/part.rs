@@ -32,12 +32,14 @@ pub struct Element {
 pub struct Remote {
     /// The peer's region.
     pub region: Option<At<String>>,
+    /// The peer's window: from its first byte on, with its newest token.
+    pub window: Option<At<String>>,
     /// Offset from its start, or from `address` (default 0).
     #[serde(default)]
     pub offset: u64,
     /// A raw address instead.
     pub address: Option<Number>,
-    /// Another token than the region's.
+    /// Another token than that of the region or window.
     pub token: Option<At<TokenRef>>,
 }
 
@@ -70,6 +72,9 @@ pub enum Arm {
 pub enum ResultType {
     Receive,
     Send,
+    FastRegister,
+    Bind,
+    Invalidate,
     Read,
     Write,
     ReceiveAndInvalidate,

@@ -62,6 +62,7 @@ impl Head {
                     receive_sge: None,
                     initiator_sge: None,
                     inline: None,
+                    srq: None,
                 },
             );
         }

@@ -62,6 +62,10 @@ posting!(
     Receive, receive, "Queue pair that receives." {}
 );
 posting!(
+    /// NdkSrqReceive.
+    SrqReceive, srq_receive, "Shared receive queue." {}
+);
+posting!(
     /// NdkRead.
     Read, read, "Queue pair that reads." {
         /// Flags (default none).
@@ -79,6 +83,73 @@ posting!(
         flags: RequestFlags,
         /// Where to write.
         remote: At<Remote>,
+    }
+);
+
+/// What all steps share that post a request which concerns one node only.
+macro_rules! local {
+    ($(#[$meta:meta])* $name:ident, $verb:ident { $($(#[$field_meta:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            /// Queue pair.
+            pub $verb: At<String>,
+            /// RequestContext (default 0).
+            #[serde(default)]
+            pub context: Number,
+            /// Flags (default none).
+            #[serde(default)]
+            pub flags: RequestFlags,
+            /// What the call returns (default STATUS_SUCCESS).
+            #[serde(default)]
+            pub returns: Status,
+            /// Statuses that its result may have, for `expect_accounted` (default: any).
+            #[serde(default)]
+            pub ends: Vec<Status>,
+            $($(#[$field_meta])* pub $field: $type,)*
+        }
+    };
+}
+
+local!(
+    /// NdkBind.
+    Bind, bind {
+        /// Window.
+        window: At<String>,
+        /// Region.
+        region: At<String>,
+        /// First byte, counted from the start of the region (default 0).
+        #[serde(default)]
+        offset: u64,
+        /// Bytes (default: the rest of the region).
+        length: Option<u64>,
+    }
+);
+local!(
+    /// NdkFastRegister of the pages of a region.
+    FastRegister, fast_register {
+        /// Region.
+        region: At<String>,
+        /// First byte of the memory (default: the region's).
+        offset: Option<u64>,
+        /// Length (default: the region's).
+        length: Option<u64>,
+        /// BaseVirtualAddress (default: as the memory knows it).
+        address: Option<Number>,
+        /// FBO (default: where the first byte lies in its page).
+        fbo: Option<u32>,
+        /// So many pages of the list (default: all).
+        pages: Option<usize>,
+    }
+);
+local!(
+    /// NdkInvalidate of a region or a window.
+    Invalidate, invalidate {
+        /// Region.
+        region: Option<At<String>>,
+        /// Window.
+        window: Option<At<String>>,
     }
 );
 
@@ -172,6 +243,66 @@ steps! {
         /// What the call returns, or a list of what it may return; STATUS_PENDING waits for the close to end.
         #[serde(default = "success")]
         returns: Several<Status>,
+    }
+    /// NdkCloseMw.
+    CloseMw, CloseMw, "close_mw" {
+        /// Window.
+        close_mw: At<String>,
+        /// What the call returns, or a list of what it may return; STATUS_PENDING waits for the close to end.
+        #[serde(default = "success")]
+        returns: Several<Status>,
+    }
+    /// NdkCloseMr.
+    CloseMr, CloseMr, "close_mr" {
+        /// Region.
+        close_mr: At<String>,
+        /// What the call returns, or a list of what it may return; STATUS_PENDING waits for the close to end.
+        #[serde(default = "success")]
+        returns: Several<Status>,
+    }
+    /// NdkCloseSrq.
+    CloseSrq, CloseSrq, "close_srq" {
+        /// Shared receive queue.
+        close_srq: At<String>,
+        /// What the call returns, or a list of what it may return; STATUS_PENDING waits for the close to end.
+        #[serde(default = "success")]
+        returns: Several<Status>,
+    }
+    /// NdkModifySrq.
+    ModifySrq, ModifySrq, "modify_srq" {
+        /// Shared receive queue.
+        modify_srq: At<String>,
+        /// SrqDepth (default 0: as it is).
+        #[serde(default)]
+        depth: u32,
+        /// NotifyThreshold (default 0: as it is).
+        #[serde(default)]
+        threshold: u32,
+        /// What the call returns.
+        #[serde(default)]
+        returns: Status,
+    }
+    /// NdkResizeCq.
+    ResizeCq, ResizeCq, "resize_cq" {
+        /// Completion queue.
+        resize_cq: At<String>,
+        /// CqDepth.
+        depth: u32,
+        /// What the call returns.
+        #[serde(default)]
+        returns: Status,
+    }
+    /// NdkControlCqInterruptModeration.
+    Moderate, Moderate, "moderate_cq" {
+        /// Completion queue.
+        moderate_cq: At<String>,
+        /// ModerationInterval, in microseconds.
+        interval: u32,
+        /// ModerationCount.
+        count: u32,
+        /// What the call returns.
+        #[serde(default)]
+        returns: Status,
     }
     /// An OID request.
     Oid, OidStep, "oid" {
@@ -301,6 +432,16 @@ steps! {
         /// Completion queue.
         expect_no_notification: At<String>,
     }
+    /// Waits for the notification of a shared receive queue.
+    ExpectSrqNotification, ExpectSrqNotification, "expect_srq_notification" {
+        /// Shared receive queue.
+        expect_srq_notification: At<String>,
+    }
+    /// Waits until nothing happens any more; then no notification of it must have come.
+    ExpectNoSrqNotification, ExpectNoSrqNotification, "expect_no_srq_notification" {
+        /// Shared receive queue.
+        expect_no_srq_notification: At<String>,
+    }
     /// Waits until a queue pair reports an error.
     ExpectQpError, ExpectQpError, "expect_qp_error" {
         /// Queue pair.
@@ -381,6 +522,10 @@ verbs! {
     Send(Send) = "send";
     SendAndInvalidate(SendAndInvalidate) = "send_and_invalidate";
     Receive(Receive) = "receive";
+    SrqReceive(SrqReceive) = "srq_receive";
+    Bind(Bind) = "bind";
+    FastRegister(FastRegister) = "fast_register";
+    Invalidate(Invalidate) = "invalidate";
     Read(Read) = "read";
     Write(Write) = "write";
     Flush(Flush) = "flush";
@@ -392,6 +537,12 @@ verbs! {
     CreateQp(CreateQp) = "create_qp";
     TryQp(TryQp) = "try_qp";
     CloseQp(CloseQp) = "close_qp";
+    CloseMw(CloseMw) = "close_mw";
+    CloseMr(CloseMr) = "close_mr";
+    CloseSrq(CloseSrq) = "close_srq";
+    ModifySrq(ModifySrq) = "modify_srq";
+    ResizeCq(ResizeCq) = "resize_cq";
+    Moderate(Moderate) = "moderate_cq";
     Oid(OidStep) = "oid";
     AddEndpoints(AddEndpoints) = "add_endpoints";
     ClearEndpoints(ClearEndpoints) = "clear_endpoints";
@@ -400,6 +551,8 @@ verbs! {
     ExpectNoResults(ExpectNoResults) = "expect_no_results";
     ExpectNotification(ExpectNotification) = "expect_notification";
     ExpectNoNotification(ExpectNoNotification) = "expect_no_notification";
+    ExpectSrqNotification(ExpectSrqNotification) = "expect_srq_notification";
+    ExpectNoSrqNotification(ExpectNoSrqNotification) = "expect_no_srq_notification";
     ExpectQpError(ExpectQpError) = "expect_qp_error";
     ExpectFrames(ExpectFrames) = "expect_frames";
     ExpectSent(ExpectSent) = "expect_sent";

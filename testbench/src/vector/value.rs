@@ -220,15 +220,17 @@ flag_set!(
     "NDK_MR_FLAG_… by name without the prefix (\"ALLOW_LOCAL_WRITE\", …), or the raw number"
 );
 
-/// A token: a region's, `"privileged"`, or a number.
+/// A token: of a region or a window, `"privileged"`, or a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TokenRef {
-    /// Of a region, with some bits of the engine's number (`index << 8 | key`) turned over.
-    Region {
-        /// Name of the region.
-        region: String,
-        /// Bits to turn over.
+    /// Of a region or a window.
+    Of {
+        /// Its name.
+        name: String,
+        /// Bits of the engine's number (`index << 8 | key`) to turn over.
         xor: u32,
+        /// So many tokens before its newest one.
+        before: usize,
     },
     /// The privileged token of the queue pair's protection domain.
     Privileged,
@@ -237,12 +239,12 @@ pub enum TokenRef {
 }
 
 schema_of!(TokenRef, {
-    "description": "Name of a region, \"privileged\", a number, or { region, xor } for a region's token with bits turned over",
+    "description": "Name of a region or window, \"privileged\", a number, or { of, xor, before } for its token with bits turned over, or for an earlier one of it",
     "anyOf": [
         { "type": "string" },
         { "type": "integer", "minimum": 0 },
-        { "type": "object", "properties": { "region": { "type": "string" }, "xor": { "type": "integer" } },
-          "required": ["region", "xor"], "additionalProperties": false }
+        { "type": "object", "properties": { "of": { "type": "string" }, "xor": { "type": "integer" }, "before": { "type": "integer" } },
+          "required": ["of"], "additionalProperties": false }
     ]
 });
 
@@ -251,14 +253,17 @@ impl<'de> Deserialize<'de> for TokenRef {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Altered {
-            region: String,
+            of: String,
+            #[serde(default)]
             xor: u32,
+            #[serde(default)]
+            before: usize,
         }
         struct TokenVisitor;
         impl<'de> Visitor<'de> for TokenVisitor {
             type Value = TokenRef;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the name of a region, \"privileged\", a number, or { region, xor }")
+                f.write_str("the name of a region or window, \"privileged\", a number, or { of, xor, before }")
             }
             fn visit_i64<E: de::Error>(self, value: i64) -> Result<TokenRef, E> {
                 u32::try_from(value)
@@ -268,16 +273,18 @@ impl<'de> Deserialize<'de> for TokenRef {
             fn visit_str<E: de::Error>(self, text: &str) -> Result<TokenRef, E> {
                 Ok(match text {
                     "privileged" => TokenRef::Privileged,
-                    region => TokenRef::Region {
-                        region: region.into(),
+                    name => TokenRef::Of {
+                        name: name.into(),
                         xor: 0,
+                        before: 0,
                     },
                 })
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<TokenRef, A::Error> {
-                let Altered { region, xor } =
+                let Altered { of, xor, before } =
                     Altered::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(TokenRef::Region { region, xor })
+                let name = of;
+                Ok(TokenRef::Of { name, xor, before })
             }
         }
         deserializer.deserialize_any(TokenVisitor)

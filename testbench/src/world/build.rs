@@ -8,8 +8,8 @@ use tandem_model::ndk::{
 
 use super::connect::connect;
 use super::ledger::Ledger;
-use super::state::{CqState, QpState, RegionState, Result, State, StepError};
-use super::{Address, Capture, HostMemory, Node, RunOptions, World, bytes_of, impair};
+use super::state::{CqState, QpState, RegionState, Result, State, StepError, Tokens};
+use super::{Address, Capture, HostMemory, Node, RunOptions, World, bytes_of, impair, local, srq};
 use crate::targets;
 use crate::vector::object::{self, RegionKind};
 use crate::vector::{At, Vector};
@@ -49,6 +49,8 @@ pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
         cqs: BTreeMap::new(),
         memories: BTreeMap::new(),
         regions: BTreeMap::new(),
+        windows: BTreeMap::new(),
+        srqs: BTreeMap::new(),
         qps: BTreeMap::new(),
         ledger: Ledger::new(&vector.steps),
     };
@@ -73,11 +75,15 @@ pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
         let place = state.memory(&region.memory)?.node;
         let pd = state.pd(&region.pd, place)?;
         declare_region(&mut state, name, region, place, pd)?;
-        if !region.later && region.kind != RegionKind::Privileged {
+        if region.kind == RegionKind::FastRegister {
+            local::initialize(&mut state, name, region).map_err(|error| error.at(region.span()))?;
+        } else if !region.later && region.kind != RegionKind::Privileged {
             register(&mut state, vector, name, NtStatus::SUCCESS)
                 .map_err(|error| error.at(region.span()))?;
         }
     }
+    local::windows(&mut state, vector)?;
+    srq::create(&mut state, vector)?;
     for name in head.qp.keys() {
         create_qp(&mut state, vector, name)?;
     }
@@ -105,7 +111,13 @@ pub(super) fn create_qp(state: &mut State, vector: &Vector, name: &str) -> Resul
     let place = state.place(&qp.node)?;
     let pd = state.pd(&qp.pd, place)?;
     let parameters = parameters(state, qp, context)?;
-    let created = state.nic(place)?.create_qp(pd, &parameters);
+    let created = match &qp.srq {
+        Some(srq) => {
+            let srq = state.srq(srq)?.srq;
+            state.nic(place)?.create_qp_with_srq(pd, srq, &parameters)
+        }
+        None => state.nic(place)?.create_qp(pd, &parameters),
+    };
     let created = state.created(place, &format!("creating queue pair `{name}`"), created)?;
     let known = QpState {
         node: place,
@@ -243,10 +255,12 @@ fn declare_region(
     let token = match region.kind {
         RegionKind::Privileged => {
             let token = state.nic(place)?.privileged_memory_region_token(pd);
-            state.created(place, "the privileged token", token)?.0
+            Some(state.created(place, "the privileged token", token)?.0)
         }
-        _ => 0,
+        _ => None,
     };
+    let mut tokens = Tokens::default();
+    token.into_iter().for_each(|token| tokens.push(token));
     let known = RegionState {
         node: place,
         memory: region.memory.value().clone(),
@@ -258,7 +272,8 @@ fn declare_region(
             .map_or(rest, |length| *length.value()),
         kind: region.kind,
         mr: None,
-        token,
+        base: None,
+        tokens,
     };
     state.regions.insert(name.into(), known);
     Ok(())
@@ -307,7 +322,7 @@ pub(super) fn register(
     let token = state.created(place, "NdkGetLocalTokenFromMr", token)?.0;
     if let Some(region) = state.regions.get_mut(name) {
         region.mr = Some(mr);
-        region.token = token;
+        region.tokens.push(token);
     }
     Ok(())
 }
@@ -320,8 +335,10 @@ pub(super) fn deregister(state: &mut State, name: &str, expected: NtStatus) -> R
         return Err(StepError::new(format!("region `{name}` is not registered")));
     };
     let outcome = state.nic(place)?.deregister_mr(mr);
-    state.returned(place, "NdkDeregisterMr", outcome, expected)?;
-    if let Some(region) = state.regions.get_mut(name) {
+    let done = state.returned(place, "NdkDeregisterMr", outcome, expected)?;
+    if done.is_some()
+        && let Some(region) = state.regions.get_mut(name)
+    {
         region.mr = None;
     }
     Ok(())

@@ -3,12 +3,15 @@
 mod account;
 mod build;
 mod capture;
+mod close;
 mod connect;
+mod cq;
 mod expect;
 mod frames;
 mod image;
 mod impair;
 mod ledger;
+mod local;
 mod memory;
 mod node;
 mod nodes;
@@ -17,6 +20,7 @@ mod post;
 mod register;
 mod results;
 mod run;
+mod srq;
 mod state;
 
 pub use capture::{Capture, CaptureError};

@@ -141,26 +141,42 @@ impl Call<'_> {
                 return Err(StepError::new(message));
             }
             let posted = state.returned(place, self.name, outcome, self.returns)?;
-            let held = posted.is_some() && flags.contains(OpFlags::DEFER);
-            if !held && !matches!(self.kind, Kind::Receive) {
-                state.ledger.indicated(self.qp);
-            }
-            if posted.is_some() && state.ledger.is_kept() {
-                let entry = self.entry(state, context, invalidate)?;
-                state.ledger.posted(self.qp, entry);
-            }
-            if posted.is_some() && !flags.contains(OpFlags::SILENT_SUCCESS) {
-                let queue = usize::from(matches!(self.kind, Kind::Receive));
-                if let Some(qp) = state.qps.get_mut(self.qp) {
-                    qp.owed[queue] += 1;
-                }
-            }
+            let entry = match posted {
+                Some(()) if state.ledger.is_kept() => Some(self.entry(state, context, invalidate)?),
+                _ => None,
+            };
+            let receive = matches!(self.kind, Kind::Receive);
+            noted(state, self.qp, receive, flags, posted.is_some(), entry);
         }
         if matches!(self.kind, Kind::Receive) {
             // A send that overtakes its receive's doorbell would be refused.
             state.world.quiet()?;
         }
         Ok(())
+    }
+}
+
+/// Takes note of a posting call: of the request if it was posted, and of what the hardware was told.
+pub(super) fn noted(
+    state: &mut State,
+    qp: &str,
+    receive: bool,
+    flags: OpFlags,
+    posted: bool,
+    entry: Option<Entry>,
+) {
+    let held = posted && flags.contains(OpFlags::DEFER);
+    if !held && !receive {
+        state.ledger.indicated(qp);
+    }
+    if let Some(entry) = entry {
+        state.ledger.posted(qp, entry);
+    }
+    if posted
+        && !flags.contains(OpFlags::SILENT_SUCCESS)
+        && let Some(qp) = state.qps.get_mut(qp)
+    {
+        qp.owed[usize::from(receive)] += 1;
     }
 }
 
@@ -210,16 +226,22 @@ fn local_stretch(state: &State, named: &Element) -> Result<Option<Stretch>> {
 
 /// Where remote memory lies; `None` if address or token are not those of the region.
 fn far_stretch(state: &State, named: &Remote, length: u32) -> Result<Option<Stretch>> {
-    let Some(name) = &named.region else {
-        return Ok(None);
-    };
     if named.address.is_some() || named.token.is_some() {
         return Ok(None);
     }
+    let (name, start) = match (&named.region, &named.window) {
+        (Some(name), _) => (name.value(), 0),
+        (None, Some(window)) => match &state.window(window)?.bound {
+            Some((region, offset)) => (region, *offset),
+            None => return Ok(None),
+        },
+        (None, None) => return Ok(None),
+    };
     let region = state.region(name)?;
     Ok(region
         .offset
-        .checked_add(named.offset)
+        .checked_add(start)
+        .and_then(|first| first.checked_add(named.offset))
         .map(|offset| Stretch {
             memory: region.memory.clone(),
             offset,
@@ -228,7 +250,13 @@ fn far_stretch(state: &State, named: &Remote, length: u32) -> Result<Option<Stre
 }
 
 /// An element of a scatter/gather list.
-fn element(state: &mut State, named: &Element, place: usize, pd: Pd, inline: bool) -> Result<Sge> {
+pub(super) fn element(
+    state: &mut State,
+    named: &Element,
+    place: usize,
+    pd: Pd,
+    inline: bool,
+) -> Result<Sge> {
     let privileged_region = match &named.region {
         Some(name) => state.region(name)?.kind == RegionKind::Privileged,
         None => false,
@@ -239,6 +267,11 @@ fn element(state: &mut State, named: &Element, place: usize, pd: Pd, inline: boo
             .as_ref()
             .is_some_and(|token| *token.value() == TokenRef::Privileged);
     let logical = inline || privileged;
+    let base = match &named.region {
+        Some(name) => state.region(name)?.base,
+        None => None,
+    };
+    let base = base.map(|base| base.wrapping_add(named.offset));
     let (memory, offset) = match (&named.region, &named.memory) {
         (Some(name), _) => {
             let region = state.region(name)?;
@@ -257,7 +290,7 @@ fn element(state: &mut State, named: &Element, place: usize, pd: Pd, inline: boo
             }
             memory.logical(offset)
         }
-        Some(memory) => memory.virtual_address.wrapping_add(offset),
+        Some(memory) => base.unwrap_or_else(|| memory.virtual_address.wrapping_add(offset)),
         None => named
             .address
             .map_or(0, |number| number.0)
@@ -265,13 +298,24 @@ fn element(state: &mut State, named: &Element, place: usize, pd: Pd, inline: boo
     };
     let token = match (&named.token, &named.region) {
         (Some(token), _) => state.token(token, place, pd)?,
-        (None, Some(name)) => state.region(name)?.token,
+        (None, Some(name)) => state.region(name)?.tokens.newest(),
         (None, None) => 0,
     };
     Ok(Sge {
         address,
         length: named.length,
         token: LocalToken(token),
+    })
+}
+
+/// Address by which a region's first byte is known.
+pub(super) fn first_byte(state: &State, name: &str) -> Result<u64> {
+    let region = state.region(name)?;
+    let memory = state.memory(&region.memory)?;
+    Ok(match (region.kind, region.base) {
+        (_, Some(base)) => base,
+        (RegionKind::Privileged, None) => memory.logical(region.offset),
+        _ => memory.virtual_address.wrapping_add(region.offset),
     })
 }
 
@@ -286,13 +330,18 @@ pub(super) fn remote(
     let mut address = named.address.map_or(0, |number| number.0);
     if let Some(name) = &named.region {
         let region = state.region(name)?;
-        token = RemoteToken::from_engine(region.token);
-        let memory = state.memory(&region.memory)?;
+        token = RemoteToken::from_engine(region.tokens.newest());
         if named.address.is_none() {
-            address = match region.kind {
-                RegionKind::Privileged => memory.logical(region.offset),
-                _ => memory.virtual_address.wrapping_add(region.offset),
-            };
+            address = first_byte(state, name)?;
+        }
+    }
+    if let Some(name) = &named.window {
+        let window = state.window(name)?;
+        token = RemoteToken::from_engine(window.tokens.newest());
+        if named.address.is_none()
+            && let Some((region, offset)) = &window.bound
+        {
+            address = first_byte(state, region)?.wrapping_add(*offset);
         }
     }
     if let Some(named) = &named.token {

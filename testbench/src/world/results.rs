@@ -132,6 +132,9 @@ fn operation(name: ResultType) -> OperationType {
     match name {
         ResultType::Receive => OperationType::Receive,
         ResultType::Send => OperationType::Send,
+        ResultType::FastRegister => OperationType::FastRegister,
+        ResultType::Bind => OperationType::Bind,
+        ResultType::Invalidate => OperationType::Invalidate,
         ResultType::Read => OperationType::Read,
         ResultType::Write => OperationType::Write,
         ResultType::ReceiveAndInvalidate => OperationType::ReceiveAndInvalidate,

@@ -8,7 +8,8 @@ use tandem_model::ndk::{ArmType, Notification, NtStatus, Object};
 
 use super::state::{Result as StepResult, State, StepError};
 use super::{
-    Scene, Tally, account, build, bytes_of, connect, expect, frames, impair, oid, post, results,
+    Scene, Tally, account, build, bytes_of, close, connect, cq, expect, frames, impair, local, oid,
+    post, results, srq,
 };
 use crate::targets::{Checked, Choice, Inject, TargetOptions, Waves};
 use crate::vector::step::{Arm, CloseQp, Fill, Step, TryQp, Wait};
@@ -170,6 +171,16 @@ fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
             state.ledger.armed(&s.arm);
             Ok(())
         }
+        Step::Bind(s) => local::bind(state, s),
+        Step::FastRegister(s) => local::fast_register(state, s),
+        Step::Invalidate(s) => local::invalidate(state, s),
+        Step::CloseMw(s) => local::close_mw(state, s),
+        Step::CloseMr(s) => local::close_mr(state, s),
+        Step::SrqReceive(s) => srq::receive(state, s),
+        Step::ModifySrq(s) => srq::modify(state, s),
+        Step::CloseSrq(s) => srq::close(state, s),
+        Step::ResizeCq(s) => cq::resize(state, s),
+        Step::Moderate(s) => cq::moderate(state, s),
         Step::Poll(s) => results::poll(state, s),
         Step::Register(s) => build::register(state, vector, &s.register, s.returns.0),
         Step::Deregister(s) => build::deregister(state, &s.deregister, s.returns.0),
@@ -198,6 +209,10 @@ fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
             expect::notification(state, &s.expect_notification, s.status.0)
         }
         Step::ExpectNoNotification(s) => expect::no_notification(state, &s.expect_no_notification),
+        Step::ExpectSrqNotification(s) => srq::notification(state, &s.expect_srq_notification),
+        Step::ExpectNoSrqNotification(s) => {
+            srq::no_notification(state, &s.expect_no_srq_notification)
+        }
         Step::ExpectQpError(s) => {
             expect::qp_error(state, &s.expect_qp_error, s.status.map(|status| status.0))
         }
@@ -269,21 +284,7 @@ fn close_qp(state: &mut State, step: &CloseQp) -> StepResult {
     };
     state.ledger.cut(name);
     let outcome = state.nic(place)?.close_qp(handle);
-    let status = outcome.map_err(|error| state.broken(place, error))?;
-    let may = step.returns.all();
-    if !may.iter().any(|may| may.0 == status) {
-        let may: Vec<String> = may.iter().map(|may| may.0.to_string()).collect();
-        return Err(StepError::new(format!(
-            "NdkCloseQp returned {status}, expected {}",
-            may.join(" or ")
-        )));
-    }
-    if status == NtStatus::PENDING {
-        let what = format!("the end of closing queue pair `{name}`");
-        expect::await_notification(state, place, &what, |notification| {
-            *notification == Notification::Closed(Object::Qp(handle))
-        })?;
-    }
+    close::ended(state, place, Object::Qp(handle), outcome, &step.returns)?;
     state.ledger.closed(name);
     state.qps.remove(name);
     Ok(())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use tandem_model::ndk::{Cq, Mr, NdkError, NtStatus, Pd, Provider, Qp, RemoteToken};
+use tandem_model::ndk::{Cq, Mr, Mw, NdkError, NtStatus, Pd, Provider, Qp, RemoteToken, Srq};
 
 use super::ledger::Ledger;
 use super::{HostMemory, World, WorldError};
@@ -78,8 +78,47 @@ pub(super) struct RegionState {
     pub(super) length: u64,
     pub(super) kind: RegionKind,
     pub(super) mr: Option<Mr>,
-    /// The engine's number; the last one if it is not registered any more.
-    pub(super) token: u32,
+    /// Address that FastRegister gave its first byte, if another than the memory has.
+    pub(super) base: Option<u64>,
+    pub(super) tokens: Tokens,
+}
+
+/// The tokens that an object has had, as the engine numbers them.
+#[derive(Default)]
+pub(super) struct Tokens(Vec<u32>);
+
+impl Tokens {
+    /// It has another one from now on.
+    pub(super) fn push(&mut self, token: u32) {
+        self.0.push(token);
+    }
+
+    /// The newest one, also if it is not valid any more; 0 if there was none.
+    pub(super) fn newest(&self) -> u32 {
+        self.before(0)
+    }
+
+    /// The one that came so many before the newest.
+    fn before(&self, count: usize) -> u32 {
+        self.0.iter().rev().nth(count).copied().unwrap_or(0)
+    }
+}
+
+/// A window.
+pub(super) struct WindowState {
+    pub(super) node: usize,
+    pub(super) mw: Mw,
+    /// Region, and first byte in it, of the newest Bind.
+    pub(super) bound: Option<(String, u64)>,
+    pub(super) tokens: Tokens,
+}
+
+/// A shared receive queue.
+pub(super) struct SrqState {
+    pub(super) node: usize,
+    pub(super) pd: Pd,
+    pub(super) srq: Srq,
+    pub(super) context: u64,
 }
 
 /// The other end of a connection.
@@ -114,6 +153,8 @@ pub(super) struct State {
     pub(super) cqs: BTreeMap<String, CqState>,
     pub(super) memories: BTreeMap<String, HostMemory>,
     pub(super) regions: BTreeMap<String, RegionState>,
+    pub(super) windows: BTreeMap<String, WindowState>,
+    pub(super) srqs: BTreeMap<String, SrqState>,
     pub(super) qps: BTreeMap<String, QpState>,
     /// For each node, how many of the passed frames have been looked at.
     pub(super) looked_at: Vec<usize>,
@@ -142,6 +183,18 @@ impl State {
         self.regions
             .get(name)
             .ok_or_else(|| missing("region", name))
+    }
+
+    pub(super) fn window(&self, name: &str) -> Result<&WindowState> {
+        self.windows
+            .get(name)
+            .ok_or_else(|| missing("window", name))
+    }
+
+    pub(super) fn srq(&self, name: &str) -> Result<&SrqState> {
+        self.srqs
+            .get(name)
+            .ok_or_else(|| missing("shared receive queue", name))
     }
 
     pub(super) fn memory(&self, name: &str) -> Result<&HostMemory> {
@@ -210,7 +263,13 @@ impl State {
     /// The engine's number of a token.
     pub(super) fn token(&mut self, token: &TokenRef, place: usize, pd: Pd) -> Result<u32> {
         match token {
-            TokenRef::Region { region, xor } => Ok(self.region(region)?.token ^ xor),
+            TokenRef::Of { name, xor, before } => {
+                let tokens = match self.windows.get(name) {
+                    Some(window) => &window.tokens,
+                    None => &self.region(name)?.tokens,
+                };
+                Ok(tokens.before(*before) ^ xor)
+            }
             TokenRef::Privileged => {
                 let found = self.nic(place)?.privileged_memory_region_token(pd);
                 found

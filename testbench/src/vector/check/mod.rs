@@ -81,8 +81,9 @@ fn token(vector: &Vector, token: &At<TokenRef>) -> Result {
 
 fn token_name(vector: &Vector, token: &TokenRef, span: &std::ops::Range<usize>) -> Result {
     match token {
-        TokenRef::Region { region, .. } => {
-            let name = At::new(span.clone(), region.clone());
+        TokenRef::Of { name, .. } if vector.head.window.contains_key(name) => Ok(()),
+        TokenRef::Of { name, .. } => {
+            let name = At::new(span.clone(), name.clone());
             find(&vector.head.region, "region", &name).map(|_| ())
         }
         TokenRef::Privileged | TokenRef::Number(_) => Ok(()),
@@ -124,13 +125,19 @@ fn element(vector: &Vector, node: &str, element: &At<Element>, inline: bool) -> 
 }
 
 fn remote(vector: &Vector, remote: &At<Remote>) -> Result {
-    match (&remote.region, &remote.address, &remote.token) {
-        (Some(region), ..) => find(&vector.head.region, "region", region).map(|_| ())?,
-        (None, Some(_), Some(_)) => {}
+    match (
+        &remote.region,
+        &remote.window,
+        &remote.address,
+        &remote.token,
+    ) {
+        (Some(region), None, ..) => find(&vector.head.region, "region", region).map(|_| ())?,
+        (None, Some(window), ..) => find(&vector.head.window, "window", window).map(|_| ())?,
+        (None, None, Some(_), Some(_)) => {}
         _ => {
             return Err(Fault::new(
                 remote.span(),
-                "remote memory is a `region`, or an `address` and a `token`",
+                "remote memory is a `region`, a `window`, or an `address` and a `token`",
             ));
         }
     }
@@ -203,6 +210,7 @@ fn steps(vector: &Vector, step: &Step) -> Result {
         |flags: &super::value::RequestFlags| flags.0.contains(tandem_model::ndk::OpFlags::INLINE);
     let cq = |name| find(&head.cq, "completion queue", name).map(|_| ());
     let qp = |name| find(&head.qp, "queue pair", name).map(|_| ());
+    let srq = |name| find(&head.srq, "shared receive queue", name).map(|_| ());
     let node = |name| find(&head.node, "node", name).map(|_| ());
     match step {
         Step::Send(s) => post(vector, &s.send, &s.sgl, inline(&s.flags), s.times),
@@ -225,6 +233,48 @@ fn steps(vector: &Vector, step: &Step) -> Result {
             remote(vector, &s.remote)?;
             post(vector, &s.write, &s.sgl, inline(&s.flags), s.times)
         }
+        Step::SrqReceive(s) => {
+            let node = &find(&head.srq, "shared receive queue", &s.srq_receive)?.node;
+            times(s.times, s.srq_receive.span())?;
+            s.sgl
+                .iter()
+                .try_for_each(|named| element(vector, node, named, false))
+        }
+        Step::Bind(s) => {
+            let node = &find(&head.qp, "queue pair", &s.bind)?.node;
+            let window = find(&head.window, "window", &s.window)?;
+            same_node(&s.window, node, &window.node)?;
+            local_region(vector, &s.region, node)
+        }
+        Step::FastRegister(s) => {
+            let node = &find(&head.qp, "queue pair", &s.fast_register)?.node;
+            let memory = &find(&head.region, "region", &s.region)?.memory;
+            let bytes = *find(&head.memory, "memory", memory)?.bytes.value();
+            part(bytes, s.offset.unwrap_or(0), None, &s.region)?;
+            local_region(vector, &s.region, node)
+        }
+        Step::Invalidate(s) => {
+            let node = &find(&head.qp, "queue pair", &s.invalidate)?.node;
+            match (&s.region, &s.window) {
+                (Some(region), None) => local_region(vector, region, node),
+                (None, Some(window)) => {
+                    let found = find(&head.window, "window", window)?;
+                    same_node(window, node, &found.node)
+                }
+                _ => Err(Fault::new(
+                    s.invalidate.span(),
+                    "what is invalidated is a `region` or a `window`",
+                )),
+            }
+        }
+        Step::CloseMw(s) => find(&head.window, "window", &s.close_mw).map(|_| ()),
+        Step::CloseMr(s) => region(vector, &s.close_mr),
+        Step::CloseSrq(s) => srq(&s.close_srq),
+        Step::ModifySrq(s) => srq(&s.modify_srq),
+        Step::ResizeCq(s) => cq(&s.resize_cq),
+        Step::Moderate(s) => cq(&s.moderate_cq),
+        Step::ExpectSrqNotification(s) => srq(&s.expect_srq_notification),
+        Step::ExpectNoSrqNotification(s) => srq(&s.expect_no_srq_notification),
         Step::Flush(s) => qp(&s.flush),
         Step::Arm(s) => cq(&s.arm),
         Step::Poll(s) => {
@@ -319,6 +369,13 @@ fn steps(vector: &Vector, step: &Step) -> Result {
             node(&s.expect_registers)
         }
     }
+}
+
+/// A region of a node.
+fn local_region(vector: &Vector, name: &At<String>, node: &str) -> Result {
+    let found = find(&vector.head.region, "region", name)?;
+    let memory = find(&vector.head.memory, "memory", &found.memory)?;
+    same_node(name, node, &memory.node)
 }
 
 fn region(vector: &Vector, name: &At<String>) -> Result {

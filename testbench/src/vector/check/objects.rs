@@ -5,6 +5,7 @@ use std::fmt::Display;
 use tandem_model::ndk::bench::PathMtu;
 
 use super::super::object::Connection;
+use super::super::step::Step;
 use super::super::{At, Fault, Vector};
 use super::{Result, find, same_node};
 
@@ -63,6 +64,17 @@ fn timers(connection: &Connection) -> Result {
     Ok(())
 }
 
+/// A protection domain of that node, if one is named.
+fn domain(vector: &Vector, pd: &Option<At<String>>, node: &str) -> Result {
+    pd.as_ref().map_or(Ok(()), |pd| {
+        same_node(
+            pd,
+            node,
+            &find(&vector.head.pd, "protection domain", pd)?.node,
+        )
+    })
+}
+
 /// Checks all objects.
 pub(super) fn check(vector: &Vector) -> Result {
     let head = &vector.head;
@@ -110,13 +122,7 @@ pub(super) fn check(vector: &Vector) -> Result {
     }
     for region in head.region.values() {
         let memory = find(&head.memory, "memory", &region.memory)?;
-        if let Some(pd) = &region.pd {
-            same_node(
-                pd,
-                &memory.node,
-                &find(&head.pd, "protection domain", pd)?.node,
-            )?;
-        }
+        domain(vector, &region.pd, &memory.node)?;
         let bytes = *memory.bytes.value();
         let length = region.length.as_ref().map_or(0, |length| *length.value());
         if region
@@ -136,11 +142,32 @@ pub(super) fn check(vector: &Vector) -> Result {
             return Err(Fault::new(place, message));
         }
     }
+    for (name, window) in &head.window {
+        if head.region.contains_key(name) {
+            let message = format!("`{name}` is a region, and a window");
+            return Err(Fault::new(window.span(), message).label("another name, please"));
+        }
+        find(&head.node, "node", &window.node)?;
+        domain(vector, &window.pd, &window.node)?;
+    }
+    for srq in head.srq.values() {
+        find(&head.node, "node", &srq.node)?;
+        domain(vector, &srq.pd, &srq.node)?;
+    }
     for qp in head.qp.values() {
         find(&head.node, "node", &qp.node)?;
-        if let Some(pd) = &qp.pd {
-            same_node(pd, &qp.node, &find(&head.pd, "protection domain", pd)?.node)?;
+        if let Some(srq) = &qp.srq {
+            let found = find(&head.srq, "shared receive queue", srq)?;
+            same_node(srq, &qp.node, &found.node)?;
+            let counts = |step: &At<Step>| matches!(step.value(), Step::ExpectAccounted(_));
+            if let Some(step) = vector.steps.iter().find(|step| counts(step)) {
+                return Err(Fault::new(
+                    step.span(),
+                    "receives of a shared receive queue are not accounted for",
+                ));
+            }
         }
+        domain(vector, &qp.pd, &qp.node)?;
         for cq in [&qp.cq, &qp.receive_cq, &qp.initiator_cq]
             .into_iter()
             .flatten()

@@ -59,12 +59,23 @@ fn objects(vector: &Vector, text: &mut String) -> std::fmt::Result {
         let kind = match region.kind {
             RegionKind::Registered => "registers",
             RegionKind::Fast => "is a valid fast registration of",
+            RegionKind::FastRegister => "is for fast registrations of",
             RegionKind::Privileged => "is, for the privileged token,",
         };
         writeln!(
             text,
             "Region {name} {kind} memory {}.",
             region.memory.value()
+        )?;
+    }
+    for (name, window) in &head.window {
+        writeln!(text, "Window {name} on node {}.", window.node.value())?;
+    }
+    for (name, srq) in &head.srq {
+        writeln!(
+            text,
+            "Shared receive queue {name} on node {}.",
+            srq.node.value()
         )?;
     }
     for (name, connection) in &head.connection {

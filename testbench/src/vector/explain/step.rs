@@ -6,8 +6,9 @@ use tandem_model::ndk::{NtStatus, OpFlags};
 
 use super::impairment;
 use super::pattern;
+use crate::vector::impairment::Several;
 use crate::vector::step::{Accounting, Element, ExpectedResult, FrameFields, Remote, Step, Wait};
-use crate::vector::value::{At, TokenRef};
+use crate::vector::value::{At, Status, TokenRef};
 
 fn flags(flags: OpFlags) -> String {
     let names: Vec<&str> = OpFlags::NAMED
@@ -39,16 +40,22 @@ fn list(sgl: &[At<Element>]) -> String {
 }
 
 fn place(remote: &Remote) -> String {
-    match &remote.region {
-        Some(region) => format!("region {} at {}", region.value(), remote.offset),
-        None => "a raw address".into(),
+    match (&remote.region, &remote.window) {
+        (Some(region), _) => format!("region {} at {}", region.value(), remote.offset),
+        (None, Some(window)) => format!("window {} at {}", window.value(), remote.offset),
+        (None, None) => "a raw address".into(),
     }
 }
 
 fn token(token: &TokenRef) -> String {
     match token {
-        TokenRef::Region { region, xor: 0 } => format!("the token of region {region}"),
-        TokenRef::Region { region, .. } => format!("an altered token of region {region}"),
+        TokenRef::Of {
+            name,
+            xor: 0,
+            before: 0,
+        } => format!("the token of {name}"),
+        TokenRef::Of { name, xor: 0, .. } => format!("an earlier token of {name}"),
+        TokenRef::Of { name, .. } => format!("an altered token of {name}"),
         TokenRef::Privileged => "the privileged token".into(),
         TokenRef::Number(number) => format!("token {number:#x}"),
     }
@@ -97,6 +104,11 @@ fn results(results: &[ExpectedResult]) -> String {
     words.collect::<Vec<_>>().join("; ")
 }
 
+fn closed(kind: &str, name: &At<String>, may: &Several<Status>) -> String {
+    let may: Vec<String> = may.all().iter().map(|may| returns(may.0)).collect();
+    format!("{kind} {} is closed{}", name.value(), may.join(" or "))
+}
+
 /// A step in words.
 pub(super) fn sentence(step: &Step) -> String {
     match step {
@@ -142,6 +154,71 @@ pub(super) fn sentence(step: &Step) -> String {
             times(s.times),
             returns(s.returns.0)
         ),
+        Step::SrqReceive(s) => format!(
+            "{} gets a receive into {}{}{}",
+            s.srq_receive.value(),
+            list(&s.sgl),
+            times(s.times),
+            returns(s.returns.0)
+        ),
+        Step::Bind(s) => format!(
+            "{} binds window {} to region {} from byte {} on{}{}",
+            s.bind.value(),
+            s.window.value(),
+            s.region.value(),
+            s.offset,
+            flags(s.flags.0),
+            returns(s.returns.0)
+        ),
+        Step::FastRegister(s) => format!(
+            "{} registers region {}{}{}",
+            s.fast_register.value(),
+            s.region.value(),
+            flags(s.flags.0),
+            returns(s.returns.0)
+        ),
+        Step::Invalidate(s) => {
+            let what = [("region", &s.region), ("window", &s.window)];
+            let what = what.map(|(kind, name)| name.as_ref().map(|name| (kind, name.value())));
+            let (kind, name) = what.into_iter().flatten().next().unzip();
+            format!(
+                "{} invalidates {} {}{}{}",
+                s.invalidate.value(),
+                kind.unwrap_or("nothing"),
+                name.map_or("", String::as_str),
+                flags(s.flags.0),
+                returns(s.returns.0)
+            )
+        }
+        Step::CloseMw(s) => closed("window", &s.close_mw, &s.returns),
+        Step::CloseMr(s) => closed("region", &s.close_mr, &s.returns),
+        Step::CloseSrq(s) => closed("shared receive queue", &s.close_srq, &s.returns),
+        Step::ModifySrq(s) => format!(
+            "{} gets depth {}, threshold {} (0: as it is){}",
+            s.modify_srq.value(),
+            s.depth,
+            s.threshold,
+            returns(s.returns.0)
+        ),
+        Step::ResizeCq(s) => format!(
+            "{} gets depth {}{}",
+            s.resize_cq.value(),
+            s.depth,
+            returns(s.returns.0)
+        ),
+        Step::Moderate(s) => format!(
+            "{} may put notifications off, by {} µs or until {} entries wait{}",
+            s.moderate_cq.value(),
+            s.interval,
+            s.count,
+            returns(s.returns.0)
+        ),
+        Step::ExpectSrqNotification(s) => {
+            format!("{} notifies", s.expect_srq_notification.value())
+        }
+        Step::ExpectNoSrqNotification(s) => {
+            format!("{} does not notify", s.expect_no_srq_notification.value())
+        }
         Step::Flush(s) => format!("{} is flushed", s.flush.value()),
         Step::Arm(s) => format!("{} is armed for {:?}", s.arm.value(), s.r#type).to_lowercase(),
         Step::Poll(s) => format!(
@@ -172,10 +249,7 @@ pub(super) fn sentence(step: &Step) -> String {
                 returns(s.returns.0)
             )
         }
-        Step::CloseQp(s) => {
-            let may: Vec<String> = s.returns.all().iter().map(|may| returns(may.0)).collect();
-            format!("{} is closed{}", s.close_qp.value(), may.join(" or "))
-        }
+        Step::CloseQp(s) => closed("", &s.close_qp, &s.returns).trim_start().into(),
         Step::Oid(s) => format!(
             "node {} is asked for its local endpoints, with a buffer of {} bytes{}",
             s.oid.value(),

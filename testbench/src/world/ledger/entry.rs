@@ -20,6 +20,9 @@ pub(in crate::world) enum What {
     Receive,
     Read,
     Write,
+    Bind,
+    FastRegister,
+    Invalidate,
 }
 
 impl What {
@@ -30,6 +33,9 @@ impl What {
             Self::Receive => "receive",
             Self::Read => "read",
             Self::Write => "write",
+            Self::Bind => "bind",
+            Self::FastRegister => "fast registration",
+            Self::Invalidate => "invalidation",
         }
     }
 
@@ -39,6 +45,9 @@ impl What {
             Self::Receive => operation.is_receive(),
             Self::Read => operation == OperationType::Read,
             Self::Write => operation == OperationType::Write,
+            Self::Bind => operation == OperationType::Bind,
+            Self::FastRegister => operation == OperationType::FastRegister,
+            Self::Invalidate => operation == OperationType::Invalidate,
         }
     }
 }
