@@ -28,7 +28,7 @@ fn conversation(name: &str) -> Vec<Mad> {
     mads
 }
 
-/// WIRE-CM-2, -4, -9, -10: ids, transaction ids and queue pair numbers as Linux has them.
+/// WIRE-CM-9, -10: ids, transaction ids and queue pair numbers as Linux has them.
 #[test]
 fn a_connection_is_made_and_ended() {
     let mads = conversation("cm_rping.pcap");

@@ -27,7 +27,9 @@ fn disconnect_event(pair: Pair) -> Notification {
     }
 }
 
-/// NDK-DISC-1, -2, -5, -6, -7, NDK-DEV-1, -3, -5: A asks, B is told, and nothing of B's is cancelled until B disconnects too.
+/// NDK-DISC-1, -2, -5, -6, -7, NDK-DEV-1, -3 to -5: A asks, B is told, and nothing of B's is cancelled until B disconnects too.
+// Covers: NDK-DISC-1, NDK-DISC-2, NDK-DISC-5, NDK-DISC-6, NDK-DISC-7, NDK-DEV-1, NDK-DEV-3
+// Covers: NDK-DEV-4, NDK-DEV-5
 #[test]
 fn both_disconnect() {
     let (mut world, pair) = connected();
@@ -72,6 +74,7 @@ fn both_disconnect_at_once() {
 }
 
 /// NDK-DISC-3: a peer that is not there any more.
+// Covers: NDK-DISC-3
 #[test]
 fn a_disconnect_times_out() {
     let (mut world, pair) = connected();
@@ -82,6 +85,7 @@ fn a_disconnect_times_out() {
 }
 
 /// NDK-DISC-4: also silent requests, of which no result will ever be fetched, hold a disconnect up until they are done.
+// Covers: NDK-DISC-4
 #[test]
 fn silent_requests_are_waited_for() {
     let (mut world, pair) = connected();
@@ -124,6 +128,7 @@ fn a_close_breaks_off() {
 }
 
 /// NDK-DEV-1: a request that fails breaks the connection; the consumer is told once, and can still say goodbye.
+// Covers: NDK-DEV-1
 #[test]
 fn a_failed_request_breaks_the_connection() {
     let (mut world, pair) = connected();

@@ -29,6 +29,7 @@ fn bad(seed: u64) -> crate::world::Fate {
 }
 
 /// NDK-CONN-1, NDK-DISC-2, WIRE-CM-14: a connection is made, used, and ended by both.
+// Covers: NDK-CONN-1, NDK-DISC-2, WIRE-CM-14
 #[test]
 fn a_connection_comes_through() {
     for seed in 1..=20 {

@@ -8,6 +8,7 @@ use tandem_model::target::Scheduler;
 use crate::world::{PORT, World, quick};
 
 /// NDK-CONN-1, NDK-CCON-1, NDK-LSTN-1, NDK-OVW-1: both IP versions, and data goes both ways.
+// Covers: NDK-CONN-1, NDK-CCON-1, NDK-LSTN-1, NDK-OVW-1
 #[test]
 fn two_nodes_connect_and_talk() {
     for ips in [["192.0.2.1", "192.0.2.2"], ["fd77::1", "fd77::2"]] {
@@ -28,6 +29,7 @@ fn two_nodes_connect_and_talk() {
 }
 
 /// NDK-CONN-5, NDK-ACC-2, NDK-GCD-1 to -3, NDK-LSTN-1: what the consumers tell each other, and what the event says.
+// Covers: NDK-CONN-5, NDK-ACC-2, NDK-GCD-1, NDK-GCD-2, NDK-GCD-3, NDK-LSTN-1
 #[test]
 fn private_data_goes_both_ways() {
     let mut world = World::new();
@@ -82,6 +84,7 @@ fn private_data_goes_both_ways() {
 }
 
 /// NDK-CONN-2 to -4, NDK-ACC-1, NDK-GCD-4: limits are capped by both sides, and by their adapters.
+// Covers: NDK-CONN-2, NDK-CONN-3, NDK-CONN-4, NDK-ACC-1, NDK-GCD-4
 #[test]
 fn read_limits_are_agreed_on() {
     let mut world = World::new();
@@ -168,7 +171,8 @@ fn no_reads_means_none() {
     assert_eq!(outcome, Err(NtStatus::INVALID_DEVICE_REQUEST.into()));
 }
 
-/// Initiator requests wait for the connection; receives do not.
+/// Initiator requests wait for the connection; receives do not. NDK-CCON-2: nothing can be completed yet.
+// Covers: NDK-CCON-2
 #[test]
 fn only_receives_are_taken_before() {
     let mut world = World::new();

@@ -8,6 +8,7 @@ use tandem_model::target::Scheduler;
 use crate::world::{World, quick};
 
 /// NDK-CONN-6: nobody answers. Afterwards connector and queue pair can be used again.
+// Covers: NDK-CONN-6
 #[test]
 fn a_host_that_is_not_there() {
     for (ips, nobody) in [
@@ -40,6 +41,7 @@ fn a_host_that_is_not_there() {
 }
 
 /// NDK-CONN-6: no route.
+// Covers: NDK-CONN-6
 #[test]
 fn a_network_that_is_not_there() {
     let mut world = World::new();
@@ -89,4 +91,19 @@ fn a_neighbour_is_remembered() {
     assert!(first >= 2);
     world.connect();
     assert_eq!(asked.get(), first);
+}
+
+/// Two connectors look for the same neighbour; one of them gives up.
+#[test]
+fn a_neighbour_is_looked_for_by_two() {
+    let mut world = World::new();
+    world.listener();
+    world.fate = Box::new(|_| vec![]);
+    let (first, _) = world.ask(1);
+    let (_, _) = world.ask(2);
+    let outcome = world.a.nic.close_connector(first);
+    assert_eq!(outcome, Ok(NtStatus::PENDING));
+    world.fate = Box::new(|_| vec![0]);
+    assert!(world.run_until(|world| world.b.incoming().is_some()));
+    assert_eq!(world.a.completed(1), Some(NtStatus::CANCELLED));
 }

@@ -262,6 +262,8 @@ mod tests {
         }
     }
 
+    /// WIRE-ADR-1.
+    // Covers: WIRE-ADR-1
     #[test]
     fn neighbours_are_found_by_both_versions() {
         let (mut a, mut b) = (stack(A, 1), stack(B, 2));
@@ -316,6 +318,8 @@ mod tests {
         bytes
     }
 
+    /// WIRE-ADR-1.
+    // Covers: WIRE-ADR-1
     #[test]
     fn questions_are_answered() {
         let mut b = stack(B, 2);
