@@ -14,6 +14,8 @@ module nd_engine
   parameter int unsigned NumQp = 64,
   // completion queues, a power of two
   parameter int unsigned NumCq = 64,
+  // shared receive queues, a power of two, at most NumQp
+  parameter int unsigned NumSrq = 16,
   // memory tokens, a power of two
   parameter int unsigned NumToken = 256,
   // entries of the page table, a power of two
@@ -115,8 +117,8 @@ module nd_engine
   localparam int unsigned LaneBits = $clog2(KeepWidth);
 
   // ---- commit: context, send (doorbell, emit, retire, timer), receive (doorbell, rx, flush,
-  //      respond, cnp), complete
-  localparam int unsigned Commits = 11;
+  //      respond, cnp, shared doorbell), complete
+  localparam int unsigned Commits = 12;
   logic    [Commits-1:0] commit_req, commit_gnt;
   commit_t [Commits-1:0] commit_record;
   commit_t               record;
@@ -134,6 +136,7 @@ module nd_engine
   port_t                 own;
   logic [7:0]            epoch;
   qp_state_e [NumQp-1:0] qp_states;
+  logic      [NumQp-1:0] qp_shared;
   logic                  ctx_wr_valid, ctx_wr_ready, ctx_busy, context_done;
   ctx_write_t            ctx_wr;
   logic [1:0]            set_error_valid;
@@ -152,6 +155,9 @@ module nd_engine
   logic                  cq_wr_valid, cq_wr_ready;
   logic [15:0]           cq_wr_index;
   cq_context_t           cq_wr;
+  logic                  srq_wr_valid, srq_wr_ready;
+  logic [15:0]           srq_wr_index;
+  srq_context_t          srq_wr;
   qp_t      [3:0]        send_cfg_addr;
   qp_send_t [3:0]        send_cfg;
   qp_t      [2:0]        recv_cfg_addr;
@@ -164,22 +170,25 @@ module nd_engine
   translate_req_t [2:0]  tr_req;
   translate_rsp_t [2:0]  tr_rsp;
 
-  nd_context #(.NumQp(NumQp), .NumCq(NumCq), .NumToken(NumToken), .NumPage(NumPage)) u_context (
+  nd_context #(
+    .NumQp(NumQp), .NumCq(NumCq), .NumSrq(NumSrq), .NumToken(NumToken), .NumPage(NumPage)
+  ) u_context (
     .clk, .rst, .ctx_wr_valid, .ctx_wr_ready, .ctx_wr, .ctx_busy, .context_done,
     .commit_req(commit_req[0]), .commit_record(commit_record[0]), .commit_gnt(commit_gnt[0]),
     .set_error_valid, .set_error(set_error_qp), .invalidate_valid, .invalidate,
     .local_valid, .local_ready, .local_req, .local_pages, .local_page_valid, .local_page_ready,
     .local_page, .local_page_error, .local_done, .local_fault, .local_apply, .local_drop,
     .qp_clear_valid, .qp_clear_ready, .qp_clear, .cq_wr_valid, .cq_wr_ready, .cq_wr_index, .cq_wr,
-    .epoch, .qp_states, .qp_query, .qp_query_state, .send_cfg_addr, .send_cfg,
+    .srq_wr_valid, .srq_wr_ready, .srq_wr_index, .srq_wr,
+    .epoch, .qp_states, .qp_shared, .qp_query, .qp_query_state, .send_cfg_addr, .send_cfg,
     .recv_cfg_addr, .recv_cfg, .addr_cfg_addr, .addr_cfg, .cq_cfg_addr, .cq_cfg,
     .tr_req_valid, .tr_req_ready, .tr_req, .tr_rsp_valid, .tr_rsp_ready, .tr_rsp
   );
 
   // ---- host
   logic                 sq_db_valid, sq_db_ready, rq_db_valid, rq_db_ready;
-  logic                 cq_db_valid, cq_db_ready;
-  doorbell_t            sq_db, rq_db, cq_db;
+  logic                 cq_db_valid, cq_db_ready, srq_db_valid, srq_db_ready;
+  doorbell_t            sq_db, rq_db, cq_db, srq_db;
   logic                 sq_fetch_valid, sq_fetch_ready, sq_fetch_rsp_valid;
   logic                 rq_fetch_valid, rq_fetch_ready, rq_fetch_rsp_valid;
   fetch_req_t           sq_fetch, rq_fetch;
@@ -204,8 +213,8 @@ module nd_engine
   timing_t              timing;
 
   nd_host #(
-    .DataWidth(DataWidth), .NumQp(NumQp), .NumCq(NumCq), .NumToken(NumToken), .NumPage(NumPage),
-    .MaxRead(MaxRead)
+    .DataWidth(DataWidth), .NumQp(NumQp), .NumCq(NumCq), .NumSrq(NumSrq), .NumToken(NumToken),
+    .NumPage(NumPage), .MaxRead(MaxRead)
   ) u_host (
     .clk, .rst,
     .s_axil_awvalid, .s_axil_awready, .s_axil_awaddr, .s_axil_awprot, .s_axil_wvalid,
@@ -222,8 +231,8 @@ module nd_engine
     .m_axi_rvalid, .m_axi_rready, .m_axi_rid, .m_axi_rdata, .m_axi_rresp, .m_axi_rlast,
     .irq, .gather_error, .write_error, .port(own), .timing,
     .sq_db_valid, .sq_db_ready, .sq_db, .rq_db_valid, .rq_db_ready, .rq_db,
-    .cq_db_valid, .cq_db_ready, .cq_db, .ctx_wr_valid, .ctx_wr_ready, .ctx_wr, .ctx_busy,
-    .qp_query, .qp_query_state,
+    .cq_db_valid, .cq_db_ready, .cq_db, .srq_db_valid, .srq_db_ready, .srq_db,
+    .ctx_wr_valid, .ctx_wr_ready, .ctx_wr, .ctx_busy, .qp_query, .qp_query_state,
     .sq_fetch_valid, .sq_fetch_ready, .sq_fetch, .sq_fetch_rsp_valid, .sq_fetch_rsp,
     .rq_fetch_valid, .rq_fetch_ready, .rq_fetch, .rq_fetch_rsp_valid, .rq_fetch_rsp,
     .chunk_valid, .chunk_ready, .chunk, .chunk_last,
@@ -265,6 +274,8 @@ module nd_engine
   logic        [1:0]   qp_event_valid, qp_event_ready;
   qp_t         [1:0]   qp_event_qp;
   status_e     [1:0]   qp_event_status;
+  logic                srq_event_valid, srq_event_ready;
+  logic [15:0]         srq_event;
 
   nd_send #(.NumQp(NumQp), .MaxRead(MaxRead), .Outstanding(Outstanding)) u_send (
     .clk, .rst, .epoch, .qp_states, .timing, .verdict_valid, .verdict_qp, .verdict,
@@ -300,17 +311,20 @@ module nd_engine
   tx_desc_t resp_tx;
   chunk_t   resp_chunk;
 
-  nd_receive #(.NumQp(NumQp), .MaxRead(MaxRead)) u_receive (
-    .clk, .rst, .own, .timing, .qp_states, .epoch, .recv_cfg_addr, .recv_cfg,
+  nd_receive #(.NumQp(NumQp), .NumSrq(NumSrq), .MaxRead(MaxRead)) u_receive (
+    .clk, .rst, .own, .timing, .qp_states, .qp_shared, .epoch, .recv_cfg_addr, .recv_cfg,
     .cq_cfg_addr(cq_cfg_addr[2:1]), .cq_cfg(cq_cfg[2:1]),
-    .qp_clear_valid, .qp_clear_ready(qp_clear_ready[1]), .qp_clear, .context_done,
+    .qp_clear_valid, .qp_clear_ready(qp_clear_ready[1]), .qp_clear,
+    .srq_wr_valid, .srq_wr_ready, .srq_wr_index, .srq_wr, .context_done,
     .set_error_valid(set_error_valid[1]), .set_error(set_error_qp[1]), .invalidate_valid,
     .invalidate,
     .tr_req_valid(tr_req_valid[2:1]), .tr_req_ready(tr_req_ready[2:1]), .tr_req(tr_req[2:1]),
     .tr_rsp_valid(tr_rsp_valid[2:1]), .tr_rsp_ready(tr_rsp_ready[2:1]), .tr_rsp(tr_rsp[2:1]),
-    .commit_req(commit_req[9:5]), .commit_record(commit_record[9:5]), .commit_gnt(commit_gnt[9:5]),
-    .rq_db_valid, .rq_db_ready, .rq_db, .fetch_valid(rq_fetch_valid), .fetch_ready(rq_fetch_ready),
-    .fetch(rq_fetch), .fetch_rsp_valid(rq_fetch_rsp_valid), .fetch_rsp(rq_fetch_rsp),
+    .commit_req(commit_req[10:5]), .commit_record(commit_record[10:5]),
+    .commit_gnt(commit_gnt[10:5]), .rq_db_valid, .rq_db_ready, .rq_db,
+    .srq_db_valid, .srq_db_ready, .srq_db,
+    .fetch_valid(rq_fetch_valid), .fetch_ready(rq_fetch_ready), .fetch(rq_fetch),
+    .fetch_rsp_valid(rq_fetch_rsp_valid), .fetch_rsp(rq_fetch_rsp),
     .scatter_valid, .scatter_ready, .scatter, .post_valid, .post_ready, .post,
     .rx_event, .rx_cause, .rx_octets, .rx_valid, .rx_ready, .rx,
     .tx_valid(resp_tx_valid), .tx_ready(tx_room), .tx(resp_tx),
@@ -324,17 +338,19 @@ module nd_engine
     .completion_valid(completion_valid[1]), .completion_ready(completion_ready[1]),
     .completion(completion[1]), .qp_event_valid(qp_event_valid[1]),
     .qp_event_ready(qp_event_ready[1]),
-    .qp_event_qp(qp_event_qp[1]), .qp_event_status(qp_event_status[1])
+    .qp_event_qp(qp_event_qp[1]), .qp_event_status(qp_event_status[1]),
+    .srq_event_valid, .srq_event_ready, .srq_event
   );
 
   // ---- complete
   nd_complete #(.NumCq(NumCq)) u_complete (
     .clk, .rst, .completion_valid, .completion_ready, .completion,
     .qp_event_valid, .qp_event_ready, .qp_event_qp, .qp_event_status,
+    .srq_event_valid, .srq_event_ready, .srq_event,
     .cq_db_valid, .cq_db_ready, .cq_db, .cpl_valid, .cpl_ready, .cpl,
     .cq_wr_valid, .cq_wr_ready, .cq_wr_index, .cq_wr, .context_done,
-    .commit_req(commit_req[10]), .commit_record(commit_record[10]),
-    .commit_gnt(commit_gnt[10])
+    .commit_req(commit_req[11]), .commit_record(commit_record[11]),
+    .commit_gnt(commit_gnt[11])
   );
 
   // ---- wire

@@ -26,7 +26,7 @@ package nd_pkg;
 
   // ---- host -> rooms -------------------------------------------------------------------------
 
-  // A doorbell, or (complete only) an arm.
+  // A doorbell, an arm (complete), or a limit (shared receive queues).
   typedef struct packed {
     logic        is_arm;
     arm_e        arm;
@@ -86,6 +86,7 @@ package nd_pkg;
     qp_t         qp;
     logic [15:0] cq;
     logic        receive;
+    logic        none_left;    // no entry: its queue pair has no receive of its shared queue left
     idx_t        wqe_index;
     logic [7:0]  opcode;
     status_e     status;

@@ -1,7 +1,8 @@
 // Room `complete`: writes completion entries, takes doorbells and arms of completion queues, fires events.
 //
 // Sources are served in turn, each in its order: completions and queue-pair events of `send` [0] and
-// `receive` [1], and doorbells. One at a time goes through the lookup of its completion queue's state
+// `receive` [1], doorbells, and limit events. Among the completions of `receive` comes that a queue
+// pair has no receive of its shared queue left: an event. One at a time goes through the lookup of its completion queue's state
 // and the step; then it asks for the grant. `cq_wr` clears a queue; nothing is decided from then until
 // the table write was granted (`context_done`).
 module nd_complete
@@ -23,6 +24,9 @@ module nd_complete
   output logic [1:0]        qp_event_ready,
   input  qp_t [1:0]         qp_event_qp,
   input  status_e [1:0]     qp_event_status,
+  input  logic              srq_event_valid,
+  output logic              srq_event_ready,
+  input  logic [15:0]       srq_event,
 
   // host
   input  logic              cq_db_valid,
@@ -58,7 +62,7 @@ module nd_complete
   } state_e;
 
   state_e      state_q, state_d;
-  logic [4:0]  req, gnt, source_q, source_d;  // {doorbell, events, completions}
+  logic [5:0]  req, gnt, source_q, source_d;  // {limit, doorbell, events, completions}
   logic [2:0]  unused_idx;
   logic [15:0] cq_q, cq_d;
   ring_t       ring, ring_q, ring_d, ring_wdata;
@@ -68,26 +72,42 @@ module nd_complete
   logic        out_valid, out_valid_q, out_room;
   cpl_write_t  out, out_q;
   what_e       what;
+  qp_t         event_qp;
+  status_e     event_status;
   completion_t picked, source_completion;
   logic        unused;
   logic [2:0]  unused_count;
 
   assign unused = &{1'b0, cq_wr, picked, cq_wr_index, unused_idx};
 
-  assign req = {cq_db_valid, qp_event_valid, completion_valid};
-  nd_rr_arb #(.N(5)) u_turn (
+  assign req = {srq_event_valid, cq_db_valid, qp_event_valid, completion_valid};
+  nd_rr_arb #(.N(6)) u_turn (
     .clk, .rst, .req, .advance(state_q == Idle && state_d != Held), .gnt, .gnt_idx(unused_idx)
   );
 
   assign picked            = completion[gnt[1]];
   assign source_completion = completion[source_q[1]];
-  assign what              = source_q[4] ? DoDoorbell : |source_q[3:2] ? DoEvent : DoEntry;
   assign commit_req        = state_q == Ready && out_room;
   assign commit_record     = rec_q;
   assign cq_wr_ready       = state_q == Held;
   assign ring_we           = state_q == Idle && cq_wr_valid;
   assign table_we          = ring_we || (commit_gnt && queue_we_q);
-  assign {cq_db_ready, qp_event_ready, completion_ready} = commit_gnt ? source_q : '0;
+  assign {srq_event_ready, cq_db_ready, qp_event_ready, completion_ready} =
+      commit_gnt ? source_q : '0;
+
+  always_comb begin
+    what         = DoEntry;
+    event_qp     = qp_event_qp[source_q[3]];
+    event_status = qp_event_status[source_q[3]];
+    if (source_q[5]) what = DoLimit;
+    else if (source_q[4]) what = DoDoorbell;
+    else if (|source_q[3:2]) what = DoEvent;
+    else if (source_completion.none_left) begin
+      what         = DoEvent;
+      event_qp     = source_completion.qp;
+      event_status = StatusFlushed;
+    end
+  end
 
   always_comb begin
     ring_wdata.valid    = cq_wr.valid;
@@ -107,7 +127,7 @@ module nd_complete
   nd_complete_step u_step (
     .what, .cq(cq_q), .known(32'(cq_q) < NumCq), .ring(ring_q), .queue(queue_q),
     .completion(source_completion), .doorbell(cq_db),
-    .event_qp(qp_event_qp[source_q[3]]), .event_status(qp_event_status[source_q[3]]),
+    .event_qp, .event_status, .event_srq(srq_event),
     .queue_we, .queue_next, .rec, .out_valid, .out
   );
   nd_fifo #(.T(cpl_write_t), .Depth(4)) u_out (
@@ -126,7 +146,7 @@ module nd_complete
         source_d = gnt;
         cq_d     = gnt[4] ? cq_db.number : picked.cq;
         if (cq_wr_valid) state_d = Held;
-        else if (|gnt[3:2]) state_d = Step;
+        else if (gnt[5] || |gnt[3:2]) state_d = Step;
         else if (|gnt) state_d = Look;
       end
       Look: state_d = Load;

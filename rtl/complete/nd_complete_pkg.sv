@@ -31,7 +31,8 @@ package nd_complete_pkg;
   typedef enum logic [1:0] {
     DoEntry,
     DoDoorbell,  // or arm
-    DoEvent
+    DoEvent,     // of a queue pair
+    DoLimit      // event of a shared receive queue
   } what_e;
 
   function automatic held_e held_of(arm_e arm);

@@ -14,6 +14,7 @@ module nd_complete_step
   input  doorbell_t   doorbell,    // DoDoorbell
   input  qp_t         event_qp,    // DoEvent
   input  status_e     event_status,
+  input  logic [15:0] event_srq,   // DoLimit
   output logic        queue_we,
   output queue_t      queue_next,
   output commit_t     rec,
@@ -25,7 +26,7 @@ module nd_complete_step
   held_e held;
   cqe_t  entry;
 
-  assign unused = &{1'b0, doorbell.number, completion.cq, ahead};
+  assign unused = &{1'b0, doorbell.number, completion.cq, completion.none_left, ahead};
 
   always_comb begin
     exists  = known && ring.valid;
@@ -95,10 +96,16 @@ module nd_complete_step
           end
         end
       end
+      DoLimit: begin
+        rec = commit_rec(CommitSrqEvent, {8'd0, event_srq}, '0, '0, '0, 8'd0);
+        out.has_event = 1'b1;
+        out.kind      = EventSrqLimit;
+        out.number    = {8'd0, event_srq};
+      end
       default: begin
         rec = commit_rec(CommitQpEvent, {8'd0, event_qp}, '0, '0, '0, event_status);
         out.has_event = 1'b1;
-        out.kind      = EventQpError;
+        out.kind      = event_status == StatusFlushed ? EventLastWqe : EventQpError;
         out.code      = event_status;
         out.number    = {8'd0, event_qp};
       end

@@ -6,6 +6,7 @@
 //                          and from then on does nothing for that queue pair until `context_done`
 //   completion queue       handshake `cq_wr`, then the commit; `complete` holds still until
 //                          `context_done`
+//   shared receive queue   the same with `srq_wr` and `receive`
 //   pages                  written one a clock before the commit
 // At the grant the entry takes effect: what is looked up in the next clock sees it, and `epoch` has
 // moved there. A token takes effect a few clocks later, and moves the epoch once more then (nd_tokens).
@@ -23,6 +24,8 @@ module nd_context
   parameter int unsigned NumQp = 64,
   // completion queues, a power of two
   parameter int unsigned NumCq = 64,
+  // shared receive queues, a power of two
+  parameter int unsigned NumSrq = 16,
   // memory tokens, a power of two
   parameter int unsigned NumToken = 256,
   // entries of the page table, a power of two
@@ -61,7 +64,7 @@ module nd_context
   input  logic                  local_apply,
   input  logic                  local_drop,
 
-  // clearing: send, receive; complete
+  // clearing: send, receive; complete; receive
   output logic                  qp_clear_valid,
   input  logic            [1:0] qp_clear_ready,
   output qp_t                   qp_clear,
@@ -69,10 +72,15 @@ module nd_context
   input  logic                  cq_wr_ready,
   output logic [15:0]           cq_wr_index,
   output cq_context_t           cq_wr,
+  output logic                  srq_wr_valid,
+  input  logic                  srq_wr_ready,
+  output logic [15:0]           srq_wr_index,
+  output srq_context_t          srq_wr,
 
   // lookups, answered one clock later
   output logic [7:0]            epoch,
   output qp_state_e [NumQp-1:0] qp_states,
+  output logic      [NumQp-1:0] qp_shared,
   input  qp_t                   qp_query,
   output qp_state_e             qp_query_state,
   input  qp_t             [3:0] send_cfg_addr,
@@ -105,7 +113,7 @@ module nd_context
     Idle,     // waits for a write
     Prepare,  // sorts it
     Clear,    // waits until the rooms have cleared the queue pair
-    Queue,    // waits until `complete` has cleared the completion queue
+    Queue,    // waits until `complete` or `receive` has cleared its queue
     Pages,    // writes pages
     Commit,   // asks for the grant
     Settle    // the token changes
@@ -133,9 +141,12 @@ module nd_context
   assign page_index     = wr_q.index + 24'(page_q);
   assign qp_clear_valid = state_q == Clear || (state_q == Commit && cleared_q);
   assign qp_clear       = qp_t'(wr_q.index);
-  assign cq_wr_valid    = state_q == Queue;
+  assign cq_wr_valid    = state_q == Queue && wr_q.table_id != TableSrq;
   assign cq_wr_index    = wr_q.index[15:0];
   assign cq_wr          = cq_context_t'(wr_q.data[$bits(cq_context_t)-1:0]);
+  assign srq_wr_valid   = state_q == Queue && wr_q.table_id == TableSrq;
+  assign srq_wr_index   = wr_q.index[15:0];
+  assign srq_wr         = srq_context_t'(wr_q.data[$bits(srq_context_t)-1:0]);
   assign commit_req     = state_q == Commit && !token_busy;
   assign context_done   = commit_gnt;
   assign epoch          = epoch_q;
@@ -175,6 +186,10 @@ module nd_context
             inside_d = wr_q.index < 24'(NumCq);
             if (inside_d) state_d = Queue;
           end
+          TableSrq: begin
+            inside_d = wr_q.index < 24'(NumSrq);
+            if (inside_d) state_d = Queue;
+          end
           TableToken: inside_d = wr_q.index < 24'(NumToken);
           TablePage:  if (wr_q.count != '0) state_d = Pages;
           default: ;
@@ -184,7 +199,7 @@ module nd_context
         cleared_d = &qp_clear_ready;
         if (cleared_d) state_d = Commit;
       end
-      Queue: if (cq_wr_ready) state_d = Commit;
+      Queue: if (wr_q.table_id == TableSrq ? srq_wr_ready : cq_wr_ready) state_d = Commit;
       Pages: begin
         page_we = page_index < 24'(NumPage);
         page_d  = page_q + 3'd1;
@@ -223,8 +238,8 @@ module nd_context
 
   nd_tables #(.NumQp(NumQp)) u_tables (
     .clk, .rst, .qp_we, .qp_index(qp_t'(wr_q.index)), .qp_entry, .error_valid, .error_qp,
-    .qp_states, .send_cfg_addr, .send_cfg, .recv_cfg_addr, .recv_cfg, .addr_cfg_addr, .addr_cfg,
-    .cq_cfg_addr, .cq_cfg
+    .qp_states, .qp_shared, .send_cfg_addr, .send_cfg, .recv_cfg_addr, .recv_cfg,
+    .addr_cfg_addr, .addr_cfg, .cq_cfg_addr, .cq_cfg
   );
 
   token_context_t token_entry;

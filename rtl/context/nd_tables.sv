@@ -1,4 +1,5 @@
-// Queue-pair contexts: one memory per group and read port, states in flip-flops.
+// Queue-pair contexts: one memory per group and read port; states, and who has a shared receive
+// queue, in flip-flops.
 //
 // `qp_we` writes the whole entry; a read one clock later gives the new one. Each `*_addr` is
 // answered one clock later. `error_valid` moves a queue pair to QpErr. An index outside the table
@@ -20,6 +21,7 @@ module nd_tables
   input  qp_t                   error_qp,
 
   output qp_state_e [NumQp-1:0] qp_states,
+  output logic      [NumQp-1:0] qp_shared,   // it has a shared receive queue
 
   input  qp_t       [3:0]       send_cfg_addr,
   output qp_send_t  [3:0]       send_cfg,
@@ -37,6 +39,7 @@ module nd_tables
   typedef logic [$clog2(NumQp)-1:0] row_t;
 
   qp_state_e [NumQp-1:0] states_q, states_d;
+  logic      [NumQp-1:0] shared_q, shared_d;
   qp_send_t              send_word;
   qp_recv_t              recv_word;
   qp_addr_t              addr_word;
@@ -45,6 +48,7 @@ module nd_tables
 
   assign row       = row_t'(qp_index);
   assign qp_states = states_q;
+  assign qp_shared = shared_q;
 
   assign send_word = '{
     sq_base: qp_entry.sq_base, sq_log: qp_entry.sq_log, sq_stride: qp_entry.sq_stride,
@@ -93,13 +97,19 @@ module nd_tables
 
   always_comb begin
     states_d = states_q;
+    shared_d = shared_q;
+    if (qp_we) shared_d[row] = qp_entry.srq;
     if (error_valid) states_d[row_t'(error_qp)] = QpErr;
     if (qp_we) states_d[row] = qp_state_e'(qp_entry.state);
   end
 
   always_ff @(posedge clk) begin
     states_q <= states_d;
-    if (rst) states_q <= {NumQp{QpReset}};
+    shared_q <= shared_d;
+    if (rst) begin
+      states_q <= {NumQp{QpReset}};
+      shared_q <= '0;
+    end
   end
 
   // the table keeps no reserved bits

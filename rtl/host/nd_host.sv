@@ -14,6 +14,8 @@ module nd_host
   parameter int unsigned NumQp = 64,
   // completion queues
   parameter int unsigned NumCq = 64,
+  // shared receive queues
+  parameter int unsigned NumSrq = 16,
   // tokens
   parameter int unsigned NumToken = 256,
   // page-table entries
@@ -116,6 +118,9 @@ module nd_host
   output logic                 cq_db_valid,
   input  logic                 cq_db_ready,
   output doorbell_t            cq_db,
+  output logic                 srq_db_valid,
+  input  logic                 srq_db_ready,
+  output doorbell_t            srq_db,
 
   // table window
   output logic                 ctx_wr_valid,
@@ -188,7 +193,8 @@ module nd_host
   logic       unused;
 
   nd_host_regs #(
-    .NumQp(NumQp), .NumCq(NumCq), .NumToken(NumToken), .NumPage(NumPage), .MaxRead(MaxRead)
+    .NumQp(NumQp), .NumCq(NumCq), .NumSrq(NumSrq), .NumToken(NumToken), .NumPage(NumPage),
+    .MaxRead(MaxRead)
   ) u_regs (
     .clk, .rst,
     .s_axil_awvalid, .s_axil_awready, .s_axil_awaddr, .s_axil_awprot,
@@ -198,7 +204,7 @@ module nd_host
     .s_axil_rvalid, .s_axil_rready, .s_axil_rdata, .s_axil_rresp,
     .port, .timing, .eq_base, .eq_log, .eq_ci, .irq,
     .sq_db_valid, .sq_db_ready, .sq_db, .rq_db_valid, .rq_db_ready, .rq_db,
-    .cq_db_valid, .cq_db_ready, .cq_db,
+    .cq_db_valid, .cq_db_ready, .cq_db, .srq_db_valid, .srq_db_ready, .srq_db,
     .ctx_wr_valid, .ctx_wr_ready, .ctx_wr, .ctx_busy, .qp_query, .qp_query_state,
     .commit_valid, .commit, .rx_event, .rx_cause, .rx_octets, .tx_event, .tx_octets
   );

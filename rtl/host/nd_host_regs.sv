@@ -2,7 +2,7 @@
 //
 // The register block is generated from rtl/abi/nd_regs.rdl; one access at a time is made. A write to a
 // doorbell or to CTX_COMMAND is answered when its queue, or the tables, took it; until then no other
-// access is. Doorbells leave in the order of their writes on each of the three ports. Staged table data
+// access is. Doorbells leave in the order of their writes on each of the four ports. Staged table data
 // hold while `ctx_wr_valid` waits.
 module nd_host_regs
   import nd_abi_pkg::*, nd_pkg::*, nd_host_pkg::*;
@@ -11,13 +11,15 @@ module nd_host_regs
   parameter int unsigned NumQp = 64,
   // completion queues
   parameter int unsigned NumCq = 64,
+  // shared receive queues
+  parameter int unsigned NumSrq = 16,
   // tokens
   parameter int unsigned NumToken = 256,
   // page-table entries
   parameter int unsigned NumPage = 4096,
   // reads outstanding per queue pair, either way
   parameter int unsigned MaxRead = 4,
-  // doorbells that each of the three queues holds, a power of two
+  // doorbells that each of the four queues holds, a power of two
   parameter int unsigned Doorbells = 4
 ) (
   input  logic        clk,
@@ -59,6 +61,9 @@ module nd_host_regs
   output logic        cq_db_valid,
   input  logic        cq_db_ready,
   output doorbell_t   cq_db,
+  output logic        srq_db_valid,
+  input  logic        srq_db_ready,
+  output doorbell_t   srq_db,
 
   output logic        ctx_wr_valid,
   input  logic        ctx_wr_ready,
@@ -77,6 +82,9 @@ module nd_host_regs
 );
   if (NumQp < 2 || NumQp > 65536 || NumCq < 2 || NumCq > 16384) begin : g_check_queues
     $error("%m: NumQp must be 2 to 65536, NumCq 2 to 16384");
+  end
+  if (NumSrq < 2 || NumSrq > 65536) begin : g_check_shared
+    $error("%m: NumSrq must be 2 to 65536");
   end
   if (NumToken < 2 || NumToken > 2**24 || NumPage < 8 || NumPage > 2**24) begin : g_check_tables
     $error("%m: NumToken must be 2 to 2^24, NumPage 8 to 2^24");
@@ -152,6 +160,7 @@ module nd_host_regs
     logic sq;
     logic rq;
     logic cq;
+    logic srq;
     logic ctx;
     logic stage_read;
     logic stage_write;
@@ -166,12 +175,13 @@ module nd_host_regs
   logic [4:0] drop_q, drop_d;
   counted_e   action_q, action_d;
 
-  logic sq_room, rq_room, cq_room, drop_done, action_done;
+  logic sq_room, rq_room, cq_room, srq_room, drop_done, action_done;
   logic action;
   assign done = '{
     sq: waiting_q.sq && sq_room,
     rq: waiting_q.rq && rq_room,
     cq: waiting_q.cq && cq_room,
+    srq: waiting_q.srq && srq_room,
     ctx: waiting_q.ctx && ctx_wr_ready,
     stage_read: waiting_q.stage_read,
     stage_write: waiting_q.stage_write,
@@ -215,6 +225,20 @@ module nd_host_regs
         number: {2'b00, regs.DB_ARM.wr_data.queue_number}, index: regs.DB_ARM.wr_data.index
       };
     end
+    if (regs.DB_SRQ.req) begin
+      waiting_d.srq = 1'b1;
+      doorbell_d    = '{
+        is_arm: 1'b0, arm: ArmErrors,
+        number: regs.DB_SRQ.wr_data.queue_number, index: regs.DB_SRQ.wr_data.index
+      };
+    end
+    if (regs.DB_SRQ_LIMIT.req) begin
+      waiting_d.srq = 1'b1;
+      doorbell_d    = '{
+        is_arm: 1'b1, arm: ArmErrors,
+        number: regs.DB_SRQ_LIMIT.wr_data.queue_number, index: regs.DB_SRQ_LIMIT.wr_data.limit
+      };
+    end
     if (regs.CTX_COMMAND.req) begin
       waiting_d.ctx = 1'b1;
       table_d       = table_e'(regs.CTX_COMMAND.wr_data.table_id);
@@ -251,7 +275,7 @@ module nd_host_regs
     if (rst) waiting_q <= '0;
   end
 
-  logic [$clog2(Doorbells):0] sq_count, rq_count, cq_count;
+  logic [$clog2(Doorbells):0] sq_count, rq_count, cq_count, srq_count;
 
   nd_fifo #(.T(doorbell_t), .Depth(Doorbells)) u_sq_db (
     .clk, .rst, .in_valid(waiting_q.sq), .in_ready(sq_room), .in_data(doorbell_q),
@@ -264,6 +288,10 @@ module nd_host_regs
   nd_fifo #(.T(doorbell_t), .Depth(Doorbells)) u_cq_db (
     .clk, .rst, .in_valid(waiting_q.cq), .in_ready(cq_room), .in_data(doorbell_q),
     .out_valid(cq_db_valid), .out_ready(cq_db_ready), .out_data(cq_db), .count(cq_count)
+  );
+  nd_fifo #(.T(doorbell_t), .Depth(Doorbells)) u_srq_db (
+    .clk, .rst, .in_valid(waiting_q.srq), .in_ready(srq_room), .in_data(doorbell_q),
+    .out_valid(srq_db_valid), .out_ready(srq_db_ready), .out_data(srq_db), .count(srq_count)
   );
 
   // ---- table window --------------------------------------------------------------------------
@@ -331,6 +359,7 @@ module nd_host_regs
     regs_in.CAPS0.log_page.next   = 5'($clog2(NumPage));
     regs_in.CAPS1.max_ord.next    = 8'(MaxRead);
     regs_in.CAPS1.max_ird.next    = 8'(MaxRead);
+    regs_in.CAPS1.log_srq.next    = 5'($clog2(NumSrq));
     regs_in.INTERRUPT.pending.next = irq;
     regs_in.CTX_COMMAND.wr_ack    = done.ctx;
     regs_in.CTX_STATUS.busy.next  = ctx_busy || waiting_q.ctx;
@@ -342,6 +371,8 @@ module nd_host_regs
     regs_in.DB_RQ.wr_ack          = done.rq;
     regs_in.DB_CQ.wr_ack          = done.cq && !doorbell_q.is_arm;
     regs_in.DB_ARM.wr_ack         = done.cq && doorbell_q.is_arm;
+    regs_in.DB_SRQ.wr_ack         = done.srq && !doorbell_q.is_arm;
+    regs_in.DB_SRQ_LIMIT.wr_ack   = done.srq && doorbell_q.is_arm;
     regs_in.CTX_DATA.rd_ack       = done.stage_read;
     regs_in.CTX_DATA.rd_data      = stage_valid_q ? stage_word : '0;
     regs_in.CTX_DATA.wr_ack       = done.stage_write;
@@ -374,6 +405,8 @@ module nd_host_regs
   logic unused;
   assign unused = ^{
     s_axil_awprot, s_axil_arprot, rd_err, wr_err, stall_rd, stall_wr, sq_count, rq_count, cq_count,
+    srq_count, regs.DB_SRQ.req_is_wr, regs.DB_SRQ.wr_biten, regs.DB_SRQ_LIMIT.req_is_wr,
+    regs.DB_SRQ_LIMIT.wr_biten,
     regs.DB_SQ.req_is_wr, regs.DB_SQ.wr_biten, regs.DB_RQ.req_is_wr, regs.DB_RQ.wr_biten,
     regs.DB_CQ.req_is_wr, regs.DB_CQ.wr_biten, regs.DB_ARM.req_is_wr,
     regs.DB_ARM.wr_biten, regs.CTX_COMMAND.req_is_wr, regs.CTX_COMMAND.wr_biten,

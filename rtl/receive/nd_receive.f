@@ -8,6 +8,7 @@ rtl/receive/nd_receive_replay.sv
 rtl/receive/nd_receive_effect.sv
 rtl/receive/nd_receive_rx.sv
 rtl/receive/nd_receive_doorbell.sv
+rtl/receive/nd_receive_shared.sv
 rtl/receive/nd_receive_fetch.sv
 rtl/receive/nd_receive_flush.sv
 rtl/receive/nd_receive_place.sv

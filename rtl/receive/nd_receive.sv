@@ -3,8 +3,8 @@
 // Ports as in `docs/src/rtl-rooms.md`, and two that report other rooms' actions: `emit_*` (SqEmit was
 // granted: newest PSN and open reads of that queue pair move) and `context_done` (a table write was
 // granted: a queue pair that was cleared may move again). Commit pairs: doorbell, rx, flush, respond,
-// cnp. Clearing a queue pair waits until posts under way have come back; until the table write is granted
-// nothing of that queue pair is decided.
+// cnp, doorbell of a shared receive queue. Clearing a queue pair waits until posts under way have come
+// back; until the table write is granted nothing of that queue pair is decided.
 module nd_receive
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -12,6 +12,8 @@ module nd_receive
 #(
   // queue pairs, a power of two
   parameter int unsigned NumQp = 64,
+  // shared receive queues, a power of two, at most NumQp
+  parameter int unsigned NumSrq = 16,
   // reads outstanding per queue pair, either way, a power of two
   parameter int unsigned MaxRead = 4,
   localparam int unsigned SlotBits = MaxRead > 1 ? $clog2(MaxRead) : 1
@@ -23,6 +25,7 @@ module nd_receive
   input  port_t                 own,
   input  timing_t               timing,
   input  qp_state_e [NumQp-1:0] qp_states,
+  input  logic [NumQp-1:0]      qp_shared,      // it has a shared receive queue
   input  logic [7:0]            epoch,
   output qp_t       [2:0]       recv_cfg_addr,  // rx, fetch, respond
   input  qp_recv_t  [2:0]       recv_cfg,
@@ -31,6 +34,10 @@ module nd_receive
   input  logic                  qp_clear_valid,
   output logic                  qp_clear_ready,
   input  qp_t                   qp_clear,
+  input  logic                  srq_wr_valid,
+  output logic                  srq_wr_ready,
+  input  logic [15:0]           srq_wr_index,
+  input  srq_context_t          srq_wr,
   input  logic                  context_done,
   output logic                  set_error_valid,
   output qp_t                   set_error,
@@ -42,14 +49,17 @@ module nd_receive
   input  logic [1:0]            tr_rsp_valid,
   output logic [1:0]            tr_rsp_ready,
   input  translate_rsp_t [1:0]  tr_rsp,
-  output logic [4:0]            commit_req,
-  output commit_t [4:0]         commit_record,
-  input  logic [4:0]            commit_gnt,
+  output logic [5:0]            commit_req,
+  output commit_t [5:0]         commit_record,
+  input  logic [5:0]            commit_gnt,
 
   // host
   input  logic                  rq_db_valid,
   output logic                  rq_db_ready,
   input  doorbell_t             rq_db,
+  input  logic                  srq_db_valid,
+  output logic                  srq_db_ready,
+  input  doorbell_t             srq_db,
   output logic                  fetch_valid,
   input  logic                  fetch_ready,
   output fetch_req_t            fetch,
@@ -114,10 +124,16 @@ module nd_receive
   output logic                  qp_event_valid,
   input  logic                  qp_event_ready,
   output qp_t                   qp_event_qp,
-  output status_e               qp_event_status
+  output status_e               qp_event_status,
+  output logic                  srq_event_valid,
+  input  logic                  srq_event_ready,
+  output logic [15:0]           srq_event
 );
   if (NumQp < 4 || NumQp > 32768 || (NumQp & (NumQp - 1)) != 0) begin : g_check_qp
     $error("%m: NumQp must be a power of two, 4 to 32768");
+  end
+  if (NumSrq > NumQp) begin : g_check_srq
+    $error("%m: NumSrq must be at most NumQp");
   end
   if (MaxRead < 2 || MaxRead > 128 || (MaxRead & (MaxRead - 1)) != 0) begin : g_check_read
     $error("%m: MaxRead must be a power of two, 2 to 128");
@@ -168,7 +184,7 @@ module nd_receive
   end
 
   // ---- tables --------------------------------------------------------------------------------
-  qp_t        rx_qp, fetch_qp, flush_qp, respond_qp;
+  qp_t        rx_qp, fetch_ring, flush_qp, respond_qp;
   qp_t        index_qp[3];
   idx_t       producer[3];
   idx_t       consumer[3];
@@ -181,17 +197,24 @@ module nd_receive
   logic       consumed;
   qp_t        consumed_qp;
 
+  // Of a queue pair that has taken an entry of a shared receive queue, the consumer index is that
+  // entry's.
+  logic       flush_own, taken, kept;
+  idx_t       used;
   assign index_qp[0] = rx_qp;
-  assign index_qp[1] = fetch_qp;
+  assign index_qp[1] = fetch_ring;
   assign index_qp[2] = flush_qp;
   assign rx_rqp[0]   = rx_qp;
-  assign consumed       = (rx_gnt && effect.consumed) || flush_gnt;
+  assign taken          = rx_gnt && effect.taken;
+  assign kept           = rx_gnt && effect.kept;
+  assign consumed       = (rx_gnt && effect.consumed) || (flush_gnt && flush_own);
   assign consumed_qp    = flush_gnt ? flush_qp : rx_qp;
-  assign consumer_wdata = (flush_gnt ? job_consumer : effect_consumer) + 16'd1;
+  assign used           = flush_gnt ? job_consumer : effect_consumer;
+  assign consumer_wdata = kept ? used : used + 16'd1;
 
   nd_receive_table #(.T(idx_t), .NumQp(NumQp), .Reads(3)) u_consumer (
-    .clk, .clear, .clear_qp(hold_qp_q), .we(consumed), .wqp(consumed_qp), .wdata(consumer_wdata),
-    .rqp(index_qp), .rdata(consumer)
+    .clk, .clear, .clear_qp(hold_qp_q), .we(consumed || kept), .wqp(consumed_qp),
+    .wdata(consumer_wdata), .rqp(index_qp), .rdata(consumer)
   );
   nd_receive_table #(.T(responder_t), .NumQp(NumQp), .Reads(1)) u_responder (
     .clk, .clear, .clear_qp(hold_qp_q), .we(rx_gnt && effect.responder_we), .wqp(rx_qp),
@@ -199,23 +222,61 @@ module nd_receive
   );
 
   // ---- doorbells and fetch -------------------------------------------------------------------
-  logic     db_done;
-  qp_t      db_qp;
+  logic     db_done, keep_valid, keep_ready;
+  qp_t      db_qp, receive_ring, keep_qp;
   logic     receive_odd, receive_here;
-  receive_t receive;
+  receive_t receive, keep;
 
   nd_receive_doorbell #(.NumQp(NumQp), .Reads(3)) u_doorbell (
-    .clk, .rst, .db_valid(rq_db_valid), .db_ready(rq_db_ready), .db(rq_db), .qp_states,
+    .clk, .rst, .db_valid(rq_db_valid), .db_ready(rq_db_ready), .db(rq_db), .qp_states, .qp_shared,
     .pause(clear), .hold, .hold_qp(hold_qp_q), .clear, .clear_qp(hold_qp_q),
     .commit_req(commit_req[0]), .commit_record(commit_record[0]), .commit_gnt(commit_gnt[0]),
     .done(db_done), .done_qp(db_qp), .rqp(index_qp), .producer
   );
-  nd_receive_fetch #(.NumQp(NumQp)) u_fetch (
-    .clk, .rst, .qp_states, .clear, .clear_qp(hold_qp_q), .mark(db_done), .mark_qp(db_qp),
-    .consumed, .consumed_qp, .consumed_odd(!consumer_wdata[0]), .flushed(flush_gnt),
-    .qp(fetch_qp), .producer(producer[1]), .consumer(consumer[1]), .cfg(recv_cfg[1]),
+
+  // Shared receive queues. Their rings follow those of the queue pairs.
+  localparam int unsigned SrqBits = $clog2(NumSrq);
+  localparam int unsigned NumRing = NumQp + NumSrq;
+  logic               srq_busy, srq_moved, srq_clear, srq_mark, fetch_shared;
+  logic [NumSrq-1:0]  srq_posted, srq_odd, srq_valid;
+  logic [NumRing-1:0] live;
+  logic [SrqBits-1:0] srq, rx_srq;
+  idx_t               rx_next, srq_producer, srq_next;
+  addr_t              srq_base;
+  logic [3:0]         srq_log;
+  qp_t                srq_ring;
+
+  assign srq_ring     = qp_t'(NumQp) | qp_t'(srq);
+  assign fetch_shared = fetch_ring[$clog2(NumQp)];
+
+  always_comb begin
+    for (int unsigned i = 0; i < NumQp; i++) live[i] = qp_states[i] inside {QpInit, QpRtr, QpRts};
+    live[NumRing-1:NumQp] = srq_valid;
+  end
+
+  nd_receive_shared #(.NumSrq(NumSrq)) u_shared (
+    .clk, .rst, .wr_valid(srq_wr_valid), .wr_ready(srq_wr_ready), .wr_index(srq_wr_index),
+    .wr(srq_wr), .context_done, .db_valid(srq_db_valid), .db_ready(srq_db_ready), .db(srq_db),
+    .commit_req(commit_req[5]), .commit_record(commit_record[5]), .commit_gnt(commit_gnt[5]),
+    .take(taken), .take_srq(rx_srq), .take_index(effect_consumer), .busy(srq_busy),
+    .moved(srq_moved), .posted(srq_posted), .odd(srq_odd), .rx_srq, .rx_next, .valid(srq_valid),
+    .clear(srq_clear), .mark(srq_mark), .srq, .fetch_srq(fetch_ring[SrqBits-1:0]),
+    .fetch_producer(srq_producer), .fetch_next(srq_next), .fetch_base(srq_base),
+    .fetch_log(srq_log), .event_valid(srq_event_valid), .event_ready(srq_event_ready),
+    .event_number(srq_event)
+  );
+  nd_receive_fetch #(.NumRing(NumRing)) u_fetch (
+    .clk, .rst, .live, .clear(clear || srq_clear), .clear_qp(srq_clear ? srq_ring : hold_qp_q),
+    .mark(db_done || srq_mark), .mark_qp(srq_mark ? srq_ring : db_qp),
+    .consumed(consumed || taken), .consumed_qp(taken ? qp_t'(NumQp) | qp_t'(rx_srq) : consumed_qp),
+    .consumed_odd(used[0]), .flushed(flush_gnt), .qp(fetch_ring),
+    .producer(fetch_shared ? srq_producer : producer[1]),
+    .consumer(fetch_shared ? srq_next : consumer[1]),
+    .base(fetch_shared ? srq_base : recv_cfg[1].rq_base),
+    .log_size(fetch_shared ? srq_log : recv_cfg[1].rq_log),
     .fetch_valid, .fetch_ready, .fetch, .fetch_rsp_valid, .fetch_rsp,
-    .read_qp(rx_qp), .read_odd(receive_odd), .fetched(receive_here), .receive
+    .keep_valid, .keep_ready, .keep_qp, .keep,
+    .read_qp(receive_ring), .read_odd(receive_odd), .fetched(receive_here), .receive
   );
 
   // ---- frames --------------------------------------------------------------------------------
@@ -226,15 +287,17 @@ module nd_receive
 
   assign rx_room = place_ready && ack_room && event_room;
 
-  nd_receive_rx #(.NumQp(NumQp), .MaxRead(MaxRead)) u_rx (
-    .clk, .rst, .own, .qp_states, .epoch, .pause, .hold, .hold_qp(hold_qp_q),
-    .posted(db_done), .posted_qp(db_qp), .moved(moved_valid), .moved_qp,
+  nd_receive_rx #(.NumQp(NumQp), .NumSrq(NumSrq), .MaxRead(MaxRead)) u_rx (
+    .clk, .rst, .own, .qp_states, .qp_shared, .epoch, .pause, .hold, .hold_qp(hold_qp_q),
+    .posted(db_done), .posted_qp(db_qp), .srq_busy, .srq_moved, .srq_posted, .srq_odd,
+    .moved(moved_valid), .moved_qp,
     .emitted(emit_valid), .emitted_qp(emit_qp), .answered, .answered_qp, .full,
     .frame_valid(rx_valid), .frame_ready(rx_ready), .frame(rx),
     .qp(rx_qp), .cfg(recv_cfg[0]), .recv_cq(cq_cfg[0].recv_cq),
     .responder(responder[0]), .requester,
     .producer(producer[0]), .consumer(consumer[0]), .fetched(receive_here), .reads_done, .top_psn,
-    .receive_odd, .receive, .read_slot, .read, .read_again, .reads_started,
+    .srq(rx_srq), .srq_next(rx_next), .receive_ring, .receive_odd, .receive,
+    .keep_valid, .keep_ready, .keep_qp, .keep, .read_slot, .read, .read_again, .reads_started,
     .tr_req_valid(tr_req_valid[0]), .tr_req_ready(tr_req_ready[0]), .tr_req(tr_req[0]),
     .tr_rsp_valid(tr_rsp_valid[0]), .tr_rsp_ready(tr_rsp_ready[0]), .tr_rsp(tr_rsp[0]),
     .chunk_valid(list_valid), .chunk_ready(list_ready), .chunk(list_chunk),
@@ -270,12 +333,13 @@ module nd_receive
   end
 
   nd_receive_flush #(.NumQp(NumQp)) u_flush (
-    .clk, .rst, .qp_states, .pause, .hold, .hold_qp(hold_qp_q),
-    .touched(db_done), .touched_qp(db_qp),
+    .clk, .rst, .qp_states, .qp_shared, .pause, .hold, .hold_qp(hold_qp_q), .clear,
+    .clear_qp(hold_qp_q), .touched(db_done), .touched_qp(db_qp), .kept,
+    .released(rx_gnt && effect.released), .rx_qp,
     .qp(flush_qp), .producer(producer[2]), .consumer(consumer[2]), .recv_cq(cq_cfg[1].recv_cq),
     .room(place_ready),
     .commit_req(commit_req[2]), .commit_record(commit_record[2]), .commit_gnt(flush_gnt),
-    .job(flush_job), .job_consumer, .mark_valid, .mark_ready, .mark,
+    .job(flush_job), .job_consumer, .own(flush_own), .mark_valid, .mark_ready, .mark,
     .back_valid(settled_valid), .back_qp(post.completion.qp), .settled
   );
   nd_receive_place u_place (
@@ -338,7 +402,7 @@ module nd_receive
     .in_data(event_in), .out_valid(qp_event_valid), .out_ready(qp_event_ready), .out_data(qp_event),
     .count(unused_events)
   );
-  assign recv_cfg_addr    = {respond_qp, fetch_qp, rx_qp};
+  assign recv_cfg_addr    = {respond_qp, fetch_ring, rx_qp};
   assign cq_cfg_addr      = {flush_qp, rx_qp};
   assign read_qp          = rx_qp;
   assign top_psn_addr     = rx_qp;

@@ -1,8 +1,8 @@
 // Takes receive doorbells, one action each, and keeps the producer index of each queue pair.
 //
-// A doorbell of a queue pair outside the table or in QpReset is reported but has no effect. `pause`
-// withholds the request for everyone, `hold` for the queue pair `hold_qp`. `done` is high in the clock
-// in which a doorbell took effect.
+// A doorbell of a queue pair outside the table, in QpReset, or with a shared receive queue is
+// reported but has no effect. `pause` withholds the request for everyone, `hold` for the queue pair
+// `hold_qp`. `done` is high in the clock in which a doorbell took effect.
 module nd_receive_doorbell
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -20,6 +20,7 @@ module nd_receive_doorbell
   input  doorbell_t db,
 
   input  qp_state_e [NumQp-1:0] qp_states,
+  input  logic [NumQp-1:0]      qp_shared,
   input  logic      pause,
   input  logic      hold,
   input  qp_t       hold_qp,
@@ -43,7 +44,8 @@ module nd_receive_doorbell
 
   assign unused   = &{1'b0, db_q.is_arm, db_q.arm};
   assign db_ready = !valid_q;
-  assign exists   = 32'(db_q.number) < NumQp && qp_states[db_q.number[QpBits-1:0]] != QpReset;
+  assign exists   = 32'(db_q.number) < NumQp && qp_states[db_q.number[QpBits-1:0]] != QpReset &&
+                    !qp_shared[db_q.number[QpBits-1:0]];
 
   assign commit_req = valid_q && !pause && !(hold && hold_qp == db_q.number);
   assign commit_record =

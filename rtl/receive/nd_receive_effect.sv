@@ -12,6 +12,7 @@ module nd_receive_effect
   input  plan_t       plan,
   input  psn_t        expected,     // request: expected PSN
   input  psn_t        count,        // request: PSNs that it takes
+  input  logic        shared,       // receives come from a shared queue
   input  psn_t        x,            // response: PSN expected by the open read
   input  logic        final_one,    // response: ends the read
   input  responder_t  responder,
@@ -209,7 +210,11 @@ module nd_receive_effect
         effect.job.completion.byte_len    = bytes;
         if (op.invalidate) effect.job.completion.token = frame.ieth;
       end
-      effect.consumed = effect.job.receive;
+      effect.consumed = effect.job.receive && !shared;
+      effect.released = effect.job.receive && shared;
+      effect.taken    = shared && op.send && responder.message != MessageSend &&
+                        (effect.job.receive || result == RxAccept);
+      effect.kept     = effect.taken && !effect.job.receive;
       effect.reserve  = effect.job.other;
     end
     effect.congested = frame.ecn == EcnCongested && !drop && result != RxCnp;

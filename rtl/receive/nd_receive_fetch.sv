@@ -1,23 +1,24 @@
-// Fetches posted receives ahead of their use: up to two entries of each queue pair are held.
+// Fetches posted receives ahead of their use: up to two entries of each ring are held.
 //
-// Queue pairs that may need a fetch are marked (by a doorbell, or when a receive was used) and served in
-// turn. `fetched` tells whether entry {qp, odd} is here; it is read without delay, the entry itself
-// one clock later. An entry leaves by `consumed`. A fetch on its way when the queue pair is cleared or
-// flushed is discarded when it arrives.
+// Rings are those of the queue pairs, then the shared receive queues. Those that may need a fetch are
+// marked (by a doorbell, or when a receive was used) and served in turn. `fetched` tells whether
+// entry {ring, odd} is here; it is read without delay, the entry itself one clock later. An entry
+// leaves by `consumed`. A fetch on its way when the ring is cleared or flushed is discarded when it
+// arrives. The entry that a queue pair took from a shared queue is kept in a place of its own ring.
 module nd_receive_fetch
   import nd_pkg::*;
   import nd_abi_pkg::*;
   import nd_receive_pkg::*;
 #(
-  // queue pairs
-  parameter int unsigned NumQp = 64,
+  // rings
+  parameter int unsigned NumRing = 80,
   // fetches on their way
   parameter int unsigned Slots = 4
 ) (
   input  logic       clk,
   input  logic       rst,
 
-  input  qp_state_e [NumQp-1:0] qp_states,
+  input  logic [NumRing-1:0] live,   // rings that are fetched from
   input  logic       clear,
   input  qp_t        clear_qp,
 
@@ -28,10 +29,11 @@ module nd_receive_fetch
   input  logic       consumed_odd,
   input  logic       flushed,      // `consumed` is a flush
 
-  output qp_t        qp,           // lookups, data one clock later
+  output qp_t        qp,           // ring, data one clock later
   input  idx_t       producer,
   input  idx_t       consumer,
-  input  qp_recv_t   cfg,
+  input  addr_t      base,
+  input  logic [3:0] log_size,
 
   output logic       fetch_valid,
   input  logic       fetch_ready,
@@ -39,12 +41,17 @@ module nd_receive_fetch
   input  logic       fetch_rsp_valid,
   input  fetch_rsp_t fetch_rsp,
 
+  input  logic       keep_valid,   // in place {keep_qp, 0}
+  output logic       keep_ready,
+  input  qp_t        keep_qp,
+  input  receive_t   keep,
+
   input  qp_t        read_qp,
   input  logic       read_odd,
   output logic       fetched,
   output receive_t   receive
 );
-  localparam int unsigned QpBits   = $clog2(NumQp);
+  localparam int unsigned QpBits   = $clog2(NumRing);
   localparam int unsigned SlotBits = Slots > 1 ? $clog2(Slots) : 1;
   typedef logic [QpBits-1:0] qp_bits_t;
   typedef logic [SlotBits-1:0] slot_t;
@@ -67,11 +74,12 @@ module nd_receive_fetch
   state_e     state_q, state_d;
   qp_bits_t   qp_q, qp_d;
   idx_t       producer_q, producer_d, consumer_q, consumer_d, next_q, next_d;
-  qp_recv_t   cfg_q, cfg_d;
+  addr_t      base_q, base_d;
+  logic [3:0] log_q, log_d;
   fetch_req_t req_q, req_d;
   flight_t [Slots-1:0] flight_q, flight_d;
-  logic [NumQp-1:0]    work_q, work_d, work_gnt;
-  logic [2*NumQp-1:0]  filled_q, filled_d;
+  logic [NumRing-1:0]    work_q, work_d, work_gnt;
+  logic [2*NumRing-1:0]  filled_q, filled_d;
   qp_bits_t            work_idx;
   logic                pick;
 
@@ -94,8 +102,8 @@ module nd_receive_fetch
   flight_t    landing;
   logic       land;
 
-  assign unused = &{1'b0, fetch_rsp.tag, fetch_rsp.unit, fetch_rsp.last, fetch_rsp.error, cfg_q,
-                    rsp_q.total, mark_qp, read_qp, landing.busy};
+  assign unused = &{1'b0, fetch_rsp.tag, fetch_rsp.unit, fetch_rsp.last, fetch_rsp.error,
+                    rsp_q.total, mark_qp, read_qp, keep_qp, landing.busy};
 
   assign qp          = qp_t'(qp_q);
   assign next_rqp[0] = qp_t'(qp_q);
@@ -103,10 +111,10 @@ module nd_receive_fetch
   assign fetch       = req_q;
   assign pick        = state_q == Pick && |work_q && !clear;
 
-  nd_rr_arb #(.N(NumQp)) u_pick (
+  nd_rr_arb #(.N(NumRing)) u_pick (
     .clk, .rst, .req(work_q), .advance(pick), .gnt(work_gnt), .gnt_idx(work_idx)
   );
-  nd_receive_table #(.T(idx_t), .NumQp(NumQp), .Reads(1)) u_next (
+  nd_receive_table #(.T(idx_t), .NumQp(NumRing), .Reads(1)) u_next (
     .clk, .clear, .clear_qp, .we(next_we), .wqp(qp_t'(qp_q)), .wdata(next_wdata),
     .rqp(next_rqp), .rdata(next_rdata)
   );
@@ -124,8 +132,8 @@ module nd_receive_fetch
 
   assign ahead      = next_q - consumer_q;
   assign behind     = consumer_q - next_q;
-  assign ring_index = next_q & ~(16'hFFFF << cfg_q.rq_log);
-  assign entry_addr = cfg_q.rq_base + {42'd0, ring_index, 6'd0};
+  assign ring_index = next_q & ~(16'hFFFF << log_q);
+  assign entry_addr = base_q + {42'd0, ring_index, 6'd0};
 
   always_comb begin
     state_d    = state_q;
@@ -133,7 +141,8 @@ module nd_receive_fetch
     producer_d = producer_q;
     consumer_d = consumer_q;
     next_d     = next_q;
-    cfg_d      = cfg_q;
+    base_d     = base_q;
+    log_d      = log_q;
     req_d      = req_q;
     slot_d     = slot_q;
     work_d     = work_q;
@@ -152,13 +161,14 @@ module nd_receive_fetch
         producer_d = producer;
         consumer_d = consumer;
         next_d     = next_rdata[0];
-        cfg_d      = cfg;
+        base_d     = base;
+        log_d      = log_size;
         state_d    = Decide;
       end
       Decide: begin
         if (clear) begin
           state_d = Decide;
-        end else if (!(qp_states[qp_q] inside {QpInit, QpRtr, QpRts})) begin
+        end else if (!live[qp_q]) begin
           state_d = Pick;
         end else if (ahead[15] && behind != '0) begin
           // entries were flushed unfetched
@@ -217,7 +227,8 @@ module nd_receive_fetch
     producer_q  <= producer_d;
     consumer_q  <= consumer_d;
     next_q      <= next_d;
-    cfg_q       <= cfg_d;
+    base_q      <= base_d;
+    log_q       <= log_d;
     req_q       <= req_d;
     slot_q      <= slot_d;
     work_q      <= work_d;
@@ -243,8 +254,11 @@ module nd_receive_fetch
   end
 
   assign fetched = filled_q[{read_qp[QpBits-1:0], read_odd}];
-  nd_ram #(.T(receive_t), .Depth(2 * NumQp)) u_receives (
-    .clk, .we(land), .waddr({landing.qp, landing.odd}), .wdata(sum_q),
+  assign keep_ready = !land;
+  nd_ram #(.T(receive_t), .Depth(2 * NumRing)) u_receives (
+    .clk, .we(land || keep_valid),
+    .waddr(land ? {landing.qp, landing.odd} : {keep_qp[QpBits-1:0], 1'b0}),
+    .wdata(land ? sum_q : keep),
     .raddr({read_qp[QpBits-1:0], read_odd}), .rdata(receive)
   );
 

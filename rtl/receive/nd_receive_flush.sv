@@ -1,8 +1,9 @@
 // Flushes the receive queues of queue pairs in QpErr, one action for each receive.
 //
-// Looks at one queue pair after the other. The completion goes the way of all receive completions
-// (as a job without payload), so it stays behind those under way. `commit_gnt` means: push `job`,
-// consumer index + 1.
+// Of a queue pair with a shared receive queue: the entry that it took, then that there is none left,
+// once. Looks at one queue pair after the other. The completion goes the way of all receive
+// completions (as a job without payload), so it stays behind those under way. `commit_gnt` means:
+// push `job`, consumer index + 1 (`own`).
 //
 // When it first sees a queue pair in QpErr it sends a mark the same way (`mark_*`, taken when no other
 // job is pushed). `settled` is set when the mark came back (`back_*`): all payload of that queue pair
@@ -19,11 +20,17 @@ module nd_receive_flush
   input  logic    rst,
 
   input  qp_state_e [NumQp-1:0] qp_states,
+  input  logic [NumQp-1:0]      qp_shared,
+  input  logic    clear,
+  input  qp_t     clear_qp,
   input  logic    pause,
   input  logic    hold,
   input  qp_t     hold_qp,
   input  logic    touched,
   input  qp_t     touched_qp,
+  input  logic    kept,        // it took an entry of its shared queue for more packets ...
+  input  logic    released,    // ... which is done
+  input  qp_t     rx_qp,
 
   output qp_t     qp,          // lookups, data one clock later
   input  idx_t    producer,
@@ -36,6 +43,7 @@ module nd_receive_flush
   input  logic    commit_gnt,
   output job_t    job,
   output idx_t    job_consumer,
+  output logic    own,         // a receive of the queue pair's own ring
 
   output logic    mark_valid,
   input  logic    mark_ready,
@@ -59,18 +67,23 @@ module nd_receive_flush
   qp_bits_t qp_q, qp_d;
   idx_t     producer_q, producer_d, consumer_q, consumer_d;
   logic [15:0] cq_q, cq_d;
-  logic     dirty_q, dirty_d, failed;
+  logic     dirty_q, dirty_d, failed, shared, last_q, last_d;
+  logic [NumQp-1:0] kept_q, kept_d;  // holds an entry of its shared queue
+  logic [NumQp-1:0] told_q, told_d;  // said that none is left
   logic [NumQp-1:0] errors, marked_q, marked_d, settled_q, settled_d;
 
   logic unused;
-  assign unused = &{1'b0, back_qp};
+  assign unused = &{1'b0, back_qp, clear_qp, rx_qp};
 
   assign qp           = qp_t'(qp_q);
   assign failed       = qp_states[qp_q] == QpErr;
   assign job_consumer = consumer_q;
   assign commit_req   = state_q == Ready && failed && !dirty_q && room && !pause &&
                         !(hold && hold_qp == qp);
-  assign commit_record   = commit_rec(CommitFlush, {8'd0, qp}, consumer_q, '0, '0, 8'd1);
+  assign shared       = qp_shared[qp_q];
+  assign own          = !shared;
+  assign commit_record =
+      commit_rec(CommitFlush, {8'd0, qp}, last_q ? '0 : consumer_q, '0, '0, last_q ? 8'd2 : 8'd1);
 
   always_comb begin
     job                      = '0;
@@ -82,6 +95,7 @@ module nd_receive_flush
     job.completion.wqe_index = consumer_q;
     job.completion.opcode    = OpcodeReceive;
     job.completion.status    = StatusFlushed;
+    job.completion.none_left = last_q;
   end
 
   assign mark_valid = state_q == Mark && failed && !pause && !(hold && hold_qp == qp);
@@ -104,6 +118,19 @@ module nd_receive_flush
     if (back_valid) settled_d[back_qp[QpBits-1:0]] = 1'b1;
     marked_d  &= errors;
     settled_d &= errors;
+
+    kept_d = kept_q;
+    told_d = told_q;
+    if (released) kept_d[rx_qp[QpBits-1:0]] = 1'b0;
+    if (kept) kept_d[rx_qp[QpBits-1:0]] = 1'b1;
+    if (commit_gnt) begin
+      kept_d[qp_q] = 1'b0;
+      if (last_q) told_d[qp_q] = 1'b1;
+    end
+    if (clear) begin
+      kept_d[clear_qp[QpBits-1:0]] = 1'b0;
+      told_d[clear_qp[QpBits-1:0]] = 1'b0;
+    end
   end
 
   always_comb begin
@@ -112,6 +139,7 @@ module nd_receive_flush
     producer_d = producer_q;
     consumer_d = consumer_q;
     cq_d       = cq_q;
+    last_d     = last_q;
     dirty_d    = dirty_q || (touched && touched_qp == qp);
     unique case (state_q)
       Scan: begin
@@ -128,7 +156,8 @@ module nd_receive_flush
         state_d    = Decide;
       end
       Decide: begin
-        if (producer_q != consumer_q) begin
+        last_d = shared && !kept_q[qp_q];
+        if (shared ? kept_q[qp_q] || !told_q[qp_q] : producer_q != consumer_q) begin
           state_d = Ready;
         end else begin
           qp_d    = qp_q + 1'b1;
@@ -151,6 +180,9 @@ module nd_receive_flush
     producer_q <= producer_d;
     consumer_q <= consumer_d;
     cq_q       <= cq_d;
+    last_q     <= last_d;
+    kept_q     <= kept_d;
+    told_q     <= told_d;
     dirty_q    <= dirty_d;
     marked_q   <= marked_d;
     settled_q  <= settled_d;
@@ -159,6 +191,8 @@ module nd_receive_flush
       qp_q      <= '0;
       marked_q  <= '0;
       settled_q <= '0;
+      kept_q    <= '0;
+      told_q    <= '0;
     end
   end
 

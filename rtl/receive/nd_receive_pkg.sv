@@ -90,7 +90,10 @@ package nd_receive_pkg;
     status_e     fatal_status;  // ... for this reason
     logic        invalidate;    // `token` becomes invalid
     logic [31:0] token;
-    logic        consumed;      // the receive in use is done
+    logic        consumed;      // the receive in use is done ...
+    logic        released;      // ... or was one of a shared queue
+    logic        taken;         // an entry of the shared queue is taken ...
+    logic        kept;          // ... for packets that follow
     logic        reserve;       // an answer is queued
     logic        remember;      // the frame is a read that was accepted
     logic        newest;        // `job.response` is the newest answer to its read

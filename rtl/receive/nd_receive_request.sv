@@ -14,7 +14,7 @@ module nd_receive_request
   input  qp_recv_t   cfg,
   input  responder_t state,
   input  logic       posted,      // a receive is posted ...
-  input  logic       fetched,     // ... and its entry is here
+  input  logic       fetched,     // ... and its entry is here: it completes only then
   input  logic [33:0] capacity,   // sum of its elements
   input  logic [7:0] max_ird,     // as far as the engine allows
   input  logic [7:0] reads_done,  // reads of which all responses left
@@ -121,7 +121,7 @@ module nd_receive_request
     end else if (facts_q.sequence_bad) begin
       plan_d.result  = RxNakInvalid;
       plan_d.receive = facts_q.in_send;
-    end else if (facts_q.forbidden) begin
+    end else if (facts_q.forbidden && (facts_q.unposted || !facts_q.unfetched)) begin
       plan_d.result  = RxNakInvalid;
       plan_d.receive = facts_q.op.send && !facts_q.unposted;
     end else if (facts_q.unposted) begin

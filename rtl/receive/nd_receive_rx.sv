@@ -8,6 +8,7 @@
 //
 //   action                     changes                        starts over
 //   receive posted             is a receive posted            sends
+//   shared queue moved         is a receive posted            sends
 //   timer's action             requester                      responses
 //   packet sent                newest PSN sent, open reads    responses whose verdict is not firm
 //   answer sent                places, reads answered         requests whose verdict is not firm
@@ -18,8 +19,11 @@ module nd_receive_rx
 #(
   // queue pairs
   parameter int unsigned NumQp = 64,
+  // shared receive queues, a power of two, at most NumQp
+  parameter int unsigned NumSrq = 16,
   // reads outstanding per queue pair
   parameter int unsigned MaxRead = 4,
+  localparam int unsigned SrqBits  = $clog2(NumSrq),
   localparam int unsigned SlotBits = MaxRead > 1 ? $clog2(MaxRead) : 1
 ) (
   input  logic       clk,
@@ -27,12 +31,17 @@ module nd_receive_rx
 
   input  port_t      own,
   input  qp_state_e [NumQp-1:0] qp_states,
+  input  logic [NumQp-1:0]      qp_shared,
   input  logic [7:0] epoch,
   input  logic       pause,
   input  logic       hold,
   input  qp_t        hold_qp,
   input  logic       posted,     // receives were posted
   input  qp_t        posted_qp,
+  input  logic       srq_busy,   // shared queues: hold back what depends on them
+  input  logic       srq_moved,  // one became empty, or not empty
+  input  logic [NumSrq-1:0] srq_posted,
+  input  logic [NumSrq-1:0] srq_odd,
   input  logic       moved,      // action of a timer
   input  qp_t        moved_qp,
   input  logic       emitted,    // packet sent
@@ -56,8 +65,15 @@ module nd_receive_rx
   input  logic       fetched,
   input  logic [7:0] reads_done,
   input  psn_t       top_psn,
-  output logic       receive_odd,  // which receive of the queue pair
+  output logic [SrqBits-1:0] srq,  // of the frame's queue pair
+  input  idx_t       srq_next,
+  output qp_t        receive_ring,
+  output logic       receive_odd,  // which receive of the ring
   input  receive_t   receive,
+  output logic       keep_valid,   // the entry taken is to be kept
+  input  logic       keep_ready,
+  output qp_t        keep_qp,
+  output receive_t   keep,
   output logic [SlotBits-1:0] read_slot,
   input  read_t      read,
   input  logic       read_again,
@@ -109,6 +125,10 @@ module nd_receive_rx
   requester_t  requester_q, requester_d;
   idx_t        producer_q, producer_d, consumer_q, consumer_d;
   logic        fetched_q, fetched_d;
+  logic        shared_q, shared_d;          // the queue pair has a shared queue ...
+  logic        takes;                       // ... and no entry of it yet
+  logic        srq_posted_q, srq_posted_d;
+  logic        keep_q, keep_d;
   logic [7:0]  reads_done_q, reads_done_d, started_q, started_d;
   psn_t        top_q, top_d;
   receive_t    receive_q, receive_d;
@@ -118,6 +138,7 @@ module nd_receive_rx
   plan_t       plan_q, plan_d, plan_request, plan_response;
   effect_t     effect_q, effect_d;
   qp_state_e   qp_state;
+  logic        posted_here;
   op_t         op;
   psn_t        expected, count, x;
   logic        final_one;
@@ -143,9 +164,13 @@ module nd_receive_rx
   assign qp          = frame.dest_qpn[15:0];
   assign qp_state    = 32'(frame.dest_qpn) < NumQp ? qp_states[qp[QpBits-1:0]] : QpReset;
   assign op          = decode(frame.opcode);
-  assign receive_odd = consumer_q[0];
+  assign srq         = cfg_q.rq_base[SrqBits-1:0];
+  assign takes       = shared_q && responder_q.message != MessageSend;
+  assign keep_valid  = keep_q;
+  assign keep_qp     = effect_q.job.qp;
+  assign keep        = receive_q;
   assign read_slot   = requester_q.reads[SlotBits-1:0];
-  assign meddled     = (posted && posted_qp == qp && op.send) ||
+  assign meddled     = (posted && posted_qp == qp && op.send) || (srq_moved && op.send) ||
                        (moved && moved_qp == qp && op.response);
   assign stir        = op.response ? emitted && emitted_qp == qp :
                                      answered && (answered_qp == qp || full);
@@ -153,7 +178,8 @@ module nd_receive_rx
                        (stirred_q && !plan_q.firm && state_q inside {Search, Walk, Effect, Ready});
   assign restart     = stale && !(state_q inside {Idle, Drain});
 
-  assign commit_req  = state_q == Ready && !stale && room && !pause && !(hold && hold_qp == qp);
+  assign commit_req  = state_q == Ready && !stale && room && !pause && !(hold && hold_qp == qp) &&
+                       !(srq_busy && shared_q && op.send);
   assign commit_record   = effect_q.rec;
   assign effect          = effect_q;
   assign effect_consumer = consumer_q;
@@ -169,7 +195,7 @@ module nd_receive_rx
     .own, .frame, .state(qp_state), .failed(requester_q.failed), .cfg(cfg_q), .cause
   );
   nd_receive_request u_request (
-    .clk, .frame, .cfg(cfg_q), .state(responder_q), .posted(producer_q != consumer_q),
+    .clk, .frame, .cfg(cfg_q), .state(responder_q), .posted(posted_here),
     .fetched(fetched_q), .capacity(receive_q.total), .max_ird, .reads_done(reads_done_q), .full,
     .plan(plan_request), .expected, .count
   );
@@ -193,12 +219,29 @@ module nd_receive_rx
   );
   nd_receive_effect u_effect (
     .frame, .cause(cause_q), .plan(plan_q), .expected, .count, .x, .final_one,
+    .shared(shared_q),
     .responder(responder_q), .requester(requester_q), .asked_slot(search_slot),
     .consumer(consumer_q), .recv_cq(cq_q),
     .read(read_q),
     .failed(walked_q ? walk_failed : WalkPassed), .end_element, .end_offset,
     .chunks(walked_q ? chunks : '0), .effect(effect_d)
   );
+
+  // Which receive: the next one of the queue pair's own ring or of its shared queue, or the one
+  // that it took from that.
+  always_comb begin
+    receive_ring = qp;
+    receive_odd  = consumer_q[0];
+    posted_here  = producer_q != consumer_q;
+    if (shared_q) begin
+      receive_odd = 1'b0;
+      posted_here = srq_posted_q;
+    end
+    if (takes) begin
+      receive_ring = qp_t'(NumQp) | qp_t'(srq);
+      receive_odd  = srq_odd[srq];
+    end
+  end
 
   // What the walk goes over: the elements of a read or a receive, or the range of a write as one.
   always_comb begin
@@ -233,6 +276,9 @@ module nd_receive_rx
     producer_d   = producer_q;
     consumer_d   = consumer_q;
     fetched_d    = fetched_q;
+    shared_d     = shared_q;
+    srq_posted_d = srq_posted_q;
+    keep_d       = keep_q && !keep_ready;
     reads_done_d = reads_done_q;
     top_d        = top_q;
     receive_d    = receive_q;
@@ -251,13 +297,14 @@ module nd_receive_rx
         epoch_d   = epoch;
         dirty_d   = meddled;
         stirred_d = stir;
-        if (frame_valid) state_d = Look;
+        if (frame_valid && !keep_q) state_d = Look;
       end
       Look: begin
         cfg_d        = cfg;
         cq_d         = recv_cq;
         responder_d  = responder;
         requester_d  = requester;
+        shared_d     = qp_shared[qp[QpBits-1:0]];
         producer_d   = producer;
         consumer_d   = consumer;
         reads_done_d = reads_done;
@@ -266,11 +313,13 @@ module nd_receive_rx
       end
       Admit: begin
         cause_d   = cause;
-        fetched_d = fetched;  // before the entry is read
+        fetched_d = fetched || (shared_q && !takes);  // before the entry is read
+        srq_posted_d = srq_posted[srq] && 32'(cfg_q.rq_base[15:0]) < NumSrq;
         state_d   = Fetch;
       end
       Fetch: begin
         receive_d = receive;
+        if (takes) consumer_d = srq_next;
         read_d    = read;
         again_d   = read_again;
         started_d = reads_started;
@@ -304,7 +353,12 @@ module nd_receive_rx
       end
       Walk: if (walk_done) state_d = Effect;
       Effect: state_d = Ready;
-      Ready: if (commit_gnt) state_d = Idle;
+      Ready: begin
+        if (commit_gnt) begin
+          keep_d  = effect_q.kept;
+          state_d = Idle;
+        end
+      end
       Drain: if (!walk_busy) state_d = Idle;
       default: state_d = Idle;
     endcase
@@ -323,6 +377,9 @@ module nd_receive_rx
     producer_q   <= producer_d;
     consumer_q   <= consumer_d;
     fetched_q    <= fetched_d;
+    shared_q     <= shared_d;
+    srq_posted_q <= srq_posted_d;
+    keep_q       <= keep_d;
     reads_done_q <= reads_done_d;
     top_q        <= top_d;
     receive_q    <= receive_d;
@@ -333,7 +390,10 @@ module nd_receive_rx
     plan_q       <= plan_d;
     walked_q     <= walked_d;
     if (state_q == Effect) effect_q <= effect_d;
-    if (rst) state_q <= Idle;
+    if (rst) begin
+      state_q <= Idle;
+      keep_q  <= 1'b0;
+    end
   end
 
 `ifndef SYNTHESIS

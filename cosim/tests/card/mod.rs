@@ -9,7 +9,7 @@ pub mod request;
 
 use tandem_cosim::bus::Traffic;
 use tandem_cosim::{Options, RtlTarget};
-use tandem_model::abi::{CQ_CONTEXT, QP_CONTEXT, QpState, Record, Table, regs};
+use tandem_model::abi::{CQ_CONTEXT, EQE, QP_CONTEXT, QpState, Record, Table, regs};
 use tandem_model::hal::{Hal, HalError, Target};
 
 /// What a step comes to: a divergence or a broken rule is the end.
@@ -48,6 +48,8 @@ pub struct Qp {
     pub rnr_retry: u8,
     pub sq_base: u64,
     pub rq_base: u64,
+    /// Receives come from this shared receive queue.
+    pub srq: Option<u16>,
     /// Producer indices.
     pub sent: u16,
     pub posted: u16,
@@ -90,6 +92,9 @@ pub struct Card {
     /// All host memory that is given out.
     pub base: u64,
     next: u64,
+    /// Event ring, and events taken from it.
+    events: u64,
+    told: u32,
 }
 
 impl Card {
@@ -107,8 +112,11 @@ impl Card {
             target,
             base,
             next: base,
+            events: 0,
+            told: 0,
         };
         let events = card.room(16 << EQ_LOG);
+        card.events = events;
         for (offset, value) in [
             (regs::EqLog::OFFSET, EQ_LOG),
             (regs::EqBaseLo::OFFSET, events as u32),
@@ -187,6 +195,7 @@ impl Card {
             rnr_retry: 0,
             sq_base: self.room(64 << (STRIDE + sq_log)),
             rq_base: self.room(64 << rq_log),
+            srq: None,
             sent: 0,
             posted: 0,
             life: 0,
@@ -215,7 +224,8 @@ impl Card {
             .with("rq_psn", qp.rq_psn())
             .with("max_ird", qp.max_ird)
             .with("sq_base", qp.sq_base)
-            .with("rq_base", qp.rq_base)
+            .with("srq", qp.srq.is_some())
+            .with("rq_base", qp.srq.map_or(qp.rq_base, u64::from))
             .with("remote_mac", u64::from(PEER) << 40 | 2)
             .with("timeout", qp.timeout)
             .with("retry_cnt", qp.retry_cnt)
@@ -267,6 +277,28 @@ impl Card {
     pub fn ring_receive(&mut self, qp: &Qp) -> Result {
         let value = qp.number << 16 | u32::from(qp.posted);
         self.target.write_register(regs::DbRq::OFFSET, value)
+    }
+
+    /// Takes the events that are written.
+    pub fn events(&mut self) -> Result<Vec<Record>> {
+        let mut events = Vec::new();
+        loop {
+            let slot = u64::from(self.told & ((1 << EQ_LOG) - 1));
+            let mut bytes = vec![0; EQE.bytes()];
+            self.target
+                .read_memory(self.events + slot * 16, &mut bytes)?;
+            let event = Record::from_bytes(&EQE, &bytes);
+            if event.get("phase") == u128::from(self.told >> EQ_LOG & 1) {
+                break;
+            }
+            self.told += 1;
+            events.push(event);
+        }
+        if !events.is_empty() {
+            self.target
+                .write_register(regs::EqCi::OFFSET, self.told & 0xFFFF)?;
+        }
+        Ok(events)
     }
 
     /// Lets the engine come to rest; it has to.

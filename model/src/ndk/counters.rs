@@ -88,7 +88,7 @@ impl<H: Hal> Provider<H> {
             accept: self.counters.accept,
             connect_failure: self.counters.connect_failure,
             connection_error: self.counters.connection_error,
-            active_connection: self.connections().len() as u64,
+            active_connection: self.active_connections().len() as u64,
             reserved: [0; 20],
             cq_error: self.counters.cq_error,
             rdma_in_octets: self.traffic.rx_octets,

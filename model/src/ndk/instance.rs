@@ -81,7 +81,9 @@ impl<H: Hal> Provider<H> {
     /// Objects of the instance that are not closed as yet.
     pub(super) fn open_objects(&self) -> usize {
         let instance = self.owner.instance;
-        self.pds.owned_by(instance) + self.cqs.owned_by(instance)
+        let connections = self.connections.as_deref();
+        let connections = connections.map_or(0, |connections| connections.owned_by(instance));
+        self.pds.owned_by(instance) + self.cqs.owned_by(instance) + connections
     }
 
     /// A close that was pending is done. To be told before antecedents are let go, so that their closes are told
@@ -107,6 +109,10 @@ fn owner(notification: &Notification) -> u32 {
         Notification::Cq { cq, .. } => slots::owner(*cq),
         Notification::Srq { srq, .. } => slots::owner(*srq),
         Notification::QpError { qp, .. } => slots::owner(*qp),
+        Notification::Completed { connector, .. } | Notification::Disconnect { connector, .. } => {
+            slots::owner(*connector)
+        }
+        Notification::Connect { listener, .. } => slots::owner(*listener),
         Notification::Closed(object) => match object {
             Object::Pd(pd) => slots::owner(*pd),
             Object::Cq(cq) => slots::owner(*cq),
@@ -114,6 +120,9 @@ fn owner(notification: &Notification) -> u32 {
             Object::Mr(mr) => slots::owner(*mr),
             Object::Mw(mw) => slots::owner(*mw),
             Object::Srq(srq) => slots::owner(*srq),
+            Object::Connector(connector) => slots::owner(*connector),
+            Object::Listener(listener) => slots::owner(*listener),
+            Object::SharedEndpoint(endpoint) => slots::owner(*endpoint),
         },
     }
 }

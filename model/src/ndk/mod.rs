@@ -13,6 +13,7 @@
 //! | `mw`, `fast`, `local` | memory windows, fast registration, invalidation |
 //! | `qp`, `queue`, `post`, `wqe` | queue pairs: rings, checks at posting, encoding |
 //! | `srq` | shared receive queues |
+//! | `connection` | listeners, connectors, shared endpoints; the datagrams that make and end connections |
 //! | `events` | event queue and notifications |
 //! | `oid`, `endpoint`, `counters` | OID requests, and what they tell of |
 //! | `lam` | logical address mappings |
@@ -34,6 +35,8 @@
 //! in the table, so that no doorbell overtakes it. Reading a register must therefore let the adapter go on; a
 //! [`Hal`](crate::hal::Hal) on which it does not ends in [`AdapterError::ContextBusy`].
 //!
+//! Timers of connections go by the time that [`Provider::poll`] is told.
+//!
 //! # Example
 //!
 //! ```
@@ -53,6 +56,7 @@
 
 mod adapter;
 pub mod bench;
+mod connection;
 mod counters;
 mod cq;
 mod cq_control;
@@ -90,6 +94,7 @@ mod window;
 mod wqe;
 
 pub use adapter::{AdapterConfig, Provider};
+pub use connection::{AcceptParameters, ConnectRequest, ConnectionConfig, ConnectionData, Subnet};
 pub use counters::NdkCounters;
 pub use dispatch::{DispatchEntry, DispatchTable};
 pub use endpoint::{Connection, Endpoint, EndpointKind, EndpointMapping, EndpointOwner};
@@ -113,7 +118,7 @@ pub use oid::{
 pub use qp::{QpParameters, QpPhase};
 pub use result::{NdkResult, NdkResultEx, OperationType};
 pub use sge::{LocalToken, Mdl, PAGE_SIZE, RemoteToken, Sge};
-pub use slots::{Adapter, Cq, Mr, Mw, Pd, Qp, Srq};
+pub use slots::{Adapter, Connector, Cq, Listener, Mr, Mw, Pd, Qp, SharedEndpoint, Srq};
 pub use srq::SrqParameters;
 pub use status::NtStatus;
 pub use threads::SharedProvider;

@@ -8,7 +8,7 @@ use crate::hal::Hal;
 
 use super::adapter::{Provider, stale};
 use super::dispatch::DispatchTable;
-use super::{Adapter, NdkError, NdkVersion, Object};
+use super::{Adapter, NdkError, NdkVersion, NtStatus, Object};
 
 /// Kind of an object.
 #[doc(alias = "NDK_OBJECT_TYPE")]
@@ -107,6 +107,10 @@ impl<H: Hal> Provider<H> {
             Object::Mr(mr) => self.mrs.public(mr).ok_or(stale(mr)),
             Object::Mw(mw) => self.mws.public(mw).ok_or(stale(mw)),
             Object::Srq(srq) => self.srqs.public(srq).ok_or(stale(srq)),
+            Object::Connector(_) | Object::Listener(_) | Object::SharedEndpoint(_) => {
+                let connections = self.connections.as_deref();
+                connections.ok_or(NtStatus::NOT_SUPPORTED)?.object(object)
+            }
         }
     }
 
@@ -119,6 +123,9 @@ impl<H: Hal> Provider<H> {
             Object::Mr(mr) => self.mrs.public_mut(mr).ok_or(stale(mr)),
             Object::Mw(mw) => self.mws.public_mut(mw).ok_or(stale(mw)),
             Object::Srq(srq) => self.srqs.public_mut(srq).ok_or(stale(srq)),
+            Object::Connector(_) | Object::Listener(_) | Object::SharedEndpoint(_) => {
+                self.connections()?.object_mut(object)
+            }
         }
     }
 
@@ -136,6 +143,6 @@ impl<H: Hal> Provider<H> {
         _version: NdkVersion,
     ) -> Result<&'static DispatchTable, NdkError> {
         self.object(object)?;
-        Err(super::NtStatus::NOT_SUPPORTED.into())
+        Err(NtStatus::NOT_SUPPORTED.into())
     }
 }

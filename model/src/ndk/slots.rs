@@ -65,6 +65,12 @@ handles! {
     Cq, Cq, "NDK_CQ", "completion queue";
     /// Queue pair.
     Qp, Qp, "NDK_QP", "queue pair";
+    /// Connector.
+    Connector, Connector, "NDK_CONNECTOR", "connector";
+    /// Listener.
+    Listener, Listener, "NDK_LISTENER", "listener";
+    /// Shared endpoint.
+    SharedEndpoint, SharedEndpoint, "NDK_SHARED_ENDPOINT", "shared endpoint";
     /// Shared receive queue.
     Srq, Srq, "NDK_SRQ", "shared receive queue";
     /// Memory region.
@@ -199,6 +205,19 @@ impl<T> Slots<T> {
     pub(super) fn handle<K: Handle>(&self, number: u32) -> Option<K> {
         let slot = self.slot(number)?;
         slot.value.as_ref().map(|_| K::from_key(slot.key(number)))
+    }
+
+    /// All objects.
+    pub(super) fn values(&self) -> impl Iterator<Item = &T> + '_ {
+        let values = self.slots.iter().filter_map(|slot| slot.value.as_ref());
+        values.map(|(_, value)| value)
+    }
+
+    /// The first object that fits.
+    pub(super) fn find<K: Handle>(&self, fits: impl Fn(&T) -> bool) -> Option<K> {
+        let fits = |number: &u32| self.at(*number).is_some_and(&fits);
+        let number = self.numbers().find(fits)?;
+        self.handle(number)
     }
 
     /// Whether the number is in range.

@@ -147,6 +147,7 @@ fn ndk_cqc_1_depth() {
     }
 }
 
+// Covers: NDK-MOD-1
 #[test]
 fn ndk_cqc_2_ring_holds_the_depth() {
     let mut nic = open(AdapterConfig::default()).unwrap();
@@ -166,6 +167,8 @@ fn ndk_cqc_2_ring_holds_the_depth() {
     assert_eq!(nic.cq_ring_entries(cq), Ok(16));
     let entry = nic.hal().entry(Table::Cq, 0);
     assert_eq!((entry.get("valid"), entry.get("log_size")), (1, 4));
+    let moderation = ["moderation_count", "moderation_interval"];
+    assert_eq!(moderation.map(|field| entry.get(field)), [0, 0]);
 }
 
 // Covers: NDK-QPC-1

@@ -40,6 +40,7 @@ fn close(bed: &mut Bed, object: Object) -> Result<NtStatus, NdkError> {
         Object::Qp(qp) => bed.nic.close_qp(qp),
         Object::Mr(mr) => bed.nic.close_mr(mr),
         Object::Mw(mw) => bed.nic.close_mw(mw),
+        other => panic!("{other:?}"),
     }
 }
 

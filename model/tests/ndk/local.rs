@@ -43,6 +43,7 @@ fn register(bed: &mut Bed, mr: Mr, flags: OpFlags) -> Result<(), NdkError> {
 }
 
 /// NDK-BIND-11, NDK-FREG-16, NDK-INVAL-6: before any other check.
+// Covers: NDK-BIND-11, NDK-FREG-16, NDK-INVAL-6
 #[test]
 fn ndk_bind_11_not_connected() {
     let mut nic = Provider::open(Fake::new(), AdapterConfig::default()).unwrap();
@@ -67,6 +68,7 @@ fn ndk_bind_11_not_connected() {
 }
 
 /// Reading O6, NDK-FREG-13, -14, NDK-DEFER-1: all combinations of each operation's flags.
+// Covers: NDK-FREG-13, NDK-FREG-14
 #[test]
 fn o6_flags_of_local_requests() {
     for flags in 0..0x800u32 {
@@ -95,7 +97,7 @@ fn o6_flags_of_local_requests() {
     }
 }
 
-/// NDK-BIND-2, -7, -8.
+// Covers: NDK-BIND-2, NDK-BIND-7, NDK-BIND-8
 #[test]
 fn ndk_bind_7_rights_and_range() {
     let mut bed = Bed::new();
@@ -128,7 +130,7 @@ fn ndk_bind_7_rights_and_range() {
     assert_eq!(outcome, Ok(()));
 }
 
-/// NDK-BIND-1, -9.
+// Covers: NDK-BIND-1, NDK-BIND-9
 #[test]
 fn ndk_bind_1_the_entry() {
     let mut bed = Bed::new();
@@ -165,7 +167,7 @@ fn ndk_bind_1_the_entry() {
     assert_ne!(wqe.get("object_token"), token.into());
 }
 
-/// NDK-FINI-1 to -3, -5, NDK-TOK-1.
+// Covers: NDK-FINI-1, NDK-FINI-3, NDK-TOK-1
 #[test]
 fn ndk_fini_3_initialisation() {
     let mut bed = Bed::new();
@@ -198,7 +200,8 @@ fn ndk_fini_3_initialisation() {
     assert_eq!(register(&mut bed, normal, NONE), wrong);
 }
 
-/// NDK-FREG-3, -6, -7, -10, reading O23.
+/// Reading O23.
+// Covers: NDK-FREG-3, NDK-FREG-10
 #[test]
 fn ndk_freg_10_rights_and_range() {
     let mut bed = Bed::new();
@@ -229,6 +232,7 @@ fn ndk_freg_10_rights_and_range() {
 }
 
 /// NDK-FREG-1, -4, -5, -9, -11; the list is a copy, and stays until the request is done.
+// Covers: NDK-FREG-1
 #[test]
 fn ndk_freg_1_the_entry_and_its_list() {
     let mut bed = Bed::new();
@@ -296,6 +300,7 @@ fn ndk_inval_3_targets() {
 }
 
 /// NDK-DEFER-5, -8: the first is indicated while the second fails, and completes alone.
+// Covers: NDK-DEFER-5, NDK-DEFER-8
 #[test]
 fn ndk_defer_8_the_second_fails() {
     let mut bed = Bed::new();
@@ -360,6 +365,7 @@ fn o18_statuses() {
 }
 
 /// NDK-OBJ-4, -5: the domain waits for its windows.
+// Covers: NDK-OBJ-4, NDK-OBJ-5
 #[test]
 fn ndk_obj_5_a_domain_waits_for_its_windows() {
     let mut bed = Bed::new();

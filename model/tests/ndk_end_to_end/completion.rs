@@ -23,6 +23,7 @@ fn contexts(w: &mut World) -> Vec<u64> {
 }
 
 /// NDK-RSZ-2: results waiting, under way and to come all arrive, in order, once.
+// Covers: NDK-RSZ-2
 #[test]
 fn ndk_rsz_2_no_entry_is_lost() {
     each(&PLAIN, |w| {
@@ -46,7 +47,8 @@ fn ndk_rsz_2_no_entry_is_lost() {
     });
 }
 
-/// NDK-RSZ-1, reading O17.
+/// Reading O17.
+// Covers: NDK-RSZ-1
 #[test]
 fn o17_shallower_than_what_waits() {
     each(&PLAIN, |w| {
@@ -91,6 +93,7 @@ fn arms_outlive_a_new_ring() {
 }
 
 /// NDK-MOD-1 to -6, reading O16: what the three settings that moderate do, and those that do not.
+// Covers: NDK-MOD-4, NDK-MOD-8
 #[test]
 fn ndk_mod_4_count_alone() {
     each(&PLAIN, |w| {
@@ -108,7 +111,7 @@ fn ndk_mod_4_count_alone() {
     });
 }
 
-/// NDK-MOD-5, -7, -8, -9.
+// Covers: NDK-MOD-5
 #[test]
 fn ndk_mod_7_interval_alone() {
     use tandem_model::hal::Target;
@@ -129,7 +132,7 @@ fn ndk_mod_7_interval_alone() {
     });
 }
 
-/// NDK-MOD-1, -2, -3, -6, -10.
+// Covers: NDK-MOD-2, NDK-MOD-3, NDK-MOD-6, NDK-MOD-10
 #[test]
 fn ndk_mod_2_no_moderation() {
     each(&PLAIN, |w| {

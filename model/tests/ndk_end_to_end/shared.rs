@@ -97,6 +97,7 @@ impl Shared {
 
 /// NDK-SRQR-1 to -3, NDK-QPC-4: receives are taken in their order by whoever needs one; results say who. Many turns
 /// of the ring.
+// Covers: NDK-SRQR-3, NDK-QPC-4
 #[test]
 fn ndk_srqr_1_receives_serve_all_queue_pairs() {
     each(&PLAIN, |w| {
@@ -118,6 +119,7 @@ fn ndk_srqr_1_receives_serve_all_queue_pairs() {
 }
 
 /// NDK-SRQR-1: data lands in the elements of the receive that was taken.
+// Covers: NDK-SRQR-1
 #[test]
 fn ndk_srqr_1_data() {
     each(&PLAIN, |w| {
@@ -155,6 +157,7 @@ fn o25_an_empty_queue_is_waited_for() {
 
 /// NDK-SRQ-2 to -5: told once when fewer receives are queued than the threshold, again after another arm, at once if they
 /// run short then; threshold 0 changes nothing. A queue that has not been filled does not run short.
+// Covers: NDK-SRQ-2, NDK-SRQ-3, NDK-SRQ-4, NDK-SRQ-5
 #[test]
 fn ndk_srq_2_threshold() {
     each(&PLAIN, |w| {
@@ -199,6 +202,7 @@ fn ndk_srq_2_threshold() {
 
 /// NDK-SRQ-1, -6: depths. As many receives as the depth can be outstanding; a smaller one than there are is refused and
 /// changes nothing.
+// Covers: NDK-SRQ-1, NDK-SRQ-6
 #[test]
 fn ndk_srq_1_depth() {
     each(&PLAIN, |w| {

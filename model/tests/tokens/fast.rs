@@ -63,6 +63,7 @@ fn data_through_fast_registered_regions() {
 
 /// A region that a request registers may be named by the next one, without waiting (WIRE-ORD-6): a chain of
 /// registrations, each rung alone or all at once, and a send that tells of them.
+// Covers: WIRE-ORD-6
 #[test]
 fn the_next_request_may_use_the_key() {
     for scheduler in SCHEDULERS {

@@ -73,6 +73,7 @@ use CommitKind::{SqEmit, SqFail, SqLocal};
 
 /// An Invalidate waits until all earlier requests have retired (WIRE-ORD-2, field bugs D2, D4), Bind and FastRegister
 /// wait for nothing, a fenced send for reads only (WIRE-ORD-1).
+// Covers: WIRE-ORD-2
 #[test]
 fn an_invalidate_waits_for_all() {
     let mut b = Bench::new();

@@ -369,6 +369,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     /// Who may do what (WIRE-MW-1, -3, WIRE-INV-1 to -5, -8, -9, WIRE-KEY-1 to -8).
+    // Covers: WIRE-MW-1, WIRE-KEY-7, WIRE-KEY-8, WIRE-INV-5, WIRE-INV-8, WIRE-INV-9
     #[test]
     fn histories_of_tokens(
         scheduler in 0..SCHEDULERS.len(),

@@ -53,6 +53,7 @@ fn data_through_a_window() {
 }
 
 /// Inside the region but outside the window is refused (WIRE-KEY-7).
+// Covers: WIRE-KEY-7
 #[test]
 fn a_window_ends_where_it_ends() {
     for (from, length, granted) in [
@@ -112,6 +113,7 @@ fn windows_overlap_with_rights_of_their_own() {
 }
 
 /// Only the queue pair that bound it uses a window (WIRE-KEY-8).
+// Covers: WIRE-KEY-8
 #[test]
 fn a_window_of_another_queue_pair() {
     for scheduler in SCHEDULERS {

@@ -76,8 +76,7 @@ pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
         let pd = state.pd(&region.pd, place)?;
         declare_region(&mut state, name, region, place, pd)?;
         if region.kind == RegionKind::FastRegister {
-            local::initialize(&mut state, name, region)
-                .map_err(|error| error.at(region.span()))?;
+            local::initialize(&mut state, name, region).map_err(|error| error.at(region.span()))?;
         } else if !region.later && region.kind != RegionKind::Privileged {
             register(&mut state, vector, name, NtStatus::SUCCESS)
                 .map_err(|error| error.at(region.span()))?;

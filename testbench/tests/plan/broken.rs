@@ -76,7 +76,7 @@ fn every_broken_plan_gets_its_message() {
 const MATRIX: &str = "testbench/plan/matrix.toml";
 
 /// The same of the matrix.
-const MATRICES: [(&str, &str, &str, &str); 8] = [
+const MATRICES: [(&str, &str, &str, &str); 7] = [
     ("matrix_flag", MATRIX, "INLINE", "IN_LINE"),
     (
         "matrix_status",
@@ -103,12 +103,6 @@ const MATRICES: [(&str, &str, &str, &str); 8] = [
         MATRIX,
         "flags = [\"SILENT_SUCCESS\", \"INLINE\"]",
         "flags = [\"INLINE\"]",
-    ),
-    (
-        "matrix_vector",
-        "testbench/vectors/send.toml",
-        "send = \"qa\"",
-        "sned = \"qa\"",
     ),
 ];
 

@@ -122,7 +122,7 @@ impl<H: Hal> Provider<H> {
                 Err(_) => OidOutcome::failed(NtStatus::NDIS_NOT_ACCEPTED),
             },
             Oid::NDK_CONNECTIONS if request.is_query() => {
-                connections::answer(&self.connections(), mapping, buffer)
+                connections::answer(&self.active_connections(), mapping, buffer)
             }
             Oid::NDK_LOCAL_ENDPOINTS if request.is_query() => {
                 endpoints::answer(&self.endpoints, mapping, buffer)
@@ -157,7 +157,7 @@ impl<H: Hal> Provider<H> {
     }
 
     /// The active connections, in the order of their queue pairs' numbers (NDK-CNX-5).
-    pub fn connections(&self) -> Vec<Connection> {
+    pub fn active_connections(&self) -> Vec<Connection> {
         let active = |number| self.qps.at(number).and_then(|qp| qp.active());
         self.qps.numbers().filter_map(active).collect()
     }

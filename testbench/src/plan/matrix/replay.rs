@@ -14,7 +14,7 @@ use super::{Operation, Outcome, Shown};
 use crate::vector::Vector;
 use crate::vector::object::Qp;
 use crate::vector::step::{Accounting, ExpectedResult, ResultType, Step};
-use crate::vector::value::Status;
+use crate::vector::value::{At, Status};
 
 /// A request that was posted.
 struct Request {
@@ -40,11 +40,11 @@ impl Request {
                 matches!(self.operation, O::Receive | O::SrqReceive)
             }
             ResultType::Send => matches!(self.operation, O::Send | O::SendAndInvalidate),
+            ResultType::Read => self.operation == O::Read,
+            ResultType::Write => self.operation == O::Write,
             ResultType::Bind => self.operation == O::Bind,
             ResultType::FastRegister => self.operation == O::FastRegister,
             ResultType::Invalidate => self.operation == O::Invalidate,
-            ResultType::Read => self.operation == O::Read,
-            ResultType::Write => self.operation == O::Write,
         };
         context.is_none_or(|context| context == self.context)
             && result.r#type.is_none_or(of_type)
@@ -52,27 +52,63 @@ impl Request {
     }
 }
 
-/// A queue of a queue pair.
+/// Name of a queue: of a queue pair, or shared.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Name {
+    Initiator(String),
+    Receive(String),
+    Shared(String),
+}
+
+/// Requests that wait for their results.
 #[derive(Default)]
 struct Queue {
-    cq: String,
+    /// Queue pairs that take from it.
+    qps: BTreeSet<String>,
+    /// Completion queues that its results can be in.
+    cqs: BTreeSet<String>,
     requests: VecDeque<Request>,
     /// Whether its queue pair was flushed.
     flushed: bool,
+    /// Whether it completes in the order of posting.
+    ordered: bool,
 }
 
-/// Name of a queue pair, and which of its queues.
-type QueueName = (String, Kind);
+impl Queue {
+    /// The queue of that name.
+    fn new(vector: &Vector, name: &Name) -> Self {
+        let takes = |known: &str, qp: &Qp| match name {
+            Name::Initiator(wanted) | Name::Receive(wanted) => known == wanted,
+            Name::Shared(srq) => qp.srq.as_ref().is_some_and(|own| own.value() == srq),
+        };
+        let mut queue = Self {
+            ordered: !matches!(name, Name::Shared(_)),
+            ..Self::default()
+        };
+        for (known, qp) in vector.head.qp.iter().filter(|(known, qp)| takes(known, qp)) {
+            let own = match name {
+                Name::Initiator(_) => &qp.initiator_cq,
+                Name::Receive(_) | Name::Shared(_) => &qp.receive_cq,
+            };
+            queue.qps.insert(known.clone());
+            let cq = own.as_ref().or(qp.cq.as_ref());
+            queue.cqs.extend(cq.map(|name| name.value().clone()));
+        }
+        queue
+    }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    Initiator,
-    Receive,
+    /// The first request that fits and can be next: those before it are silent, and have succeeded.
+    fn first(&self, any_order: bool, fits: impl Fn(&Request) -> bool) -> Option<usize> {
+        let ordered = self.ordered && !any_order;
+        let fitting = self.requests.iter().position(fits)?;
+        let mut before = self.requests.iter().take(fitting);
+        (!ordered || before.all(Request::is_silent)).then_some(fitting)
+    }
 }
 
 struct Replay<'a> {
     vector: &'a Vector,
-    queues: BTreeMap<QueueName, Queue>,
+    queues: BTreeMap<Name, Queue>,
     /// Completion queues of which some result was unclear.
     unclear: BTreeSet<String>,
     /// Whether frames can be kept back, so that it is still and yet not over.
@@ -98,7 +134,7 @@ pub(super) fn shown(vector: &Vector) -> BTreeSet<Shown> {
 /// What the posting steps share.
 struct Post<'a> {
     operation: Operation,
-    qp: &'a str,
+    queue: Name,
     flags: OpFlags,
     context: u64,
     times: u32,
@@ -109,10 +145,10 @@ struct Post<'a> {
 /// The post that a step is, if it is one.
 fn post(step: &Step) -> Option<Post<'_>> {
     macro_rules! post {
-        ($operation:ident, $step:ident, $qp:expr, $flags:expr, $times:expr) => {
+        ($operation:ident, $step:ident, $queue:ident($name:ident), $flags:expr, $times:expr) => {
             Some(Post {
                 operation: Operation::$operation,
-                qp: $qp.value(),
+                queue: Name::$queue($step.$name.value().clone()),
                 flags: $flags,
                 context: $step.context.0,
                 times: $times.unwrap_or(1),
@@ -120,18 +156,32 @@ fn post(step: &Step) -> Option<Post<'_>> {
                 ends: &$step.ends,
             })
         };
+        ($operation:ident, $step:ident, $name:ident) => {
+            post!(
+                $operation,
+                $step,
+                Initiator($name),
+                $step.flags.0,
+                $step.times
+            )
+        };
+        ($operation:ident, $step:ident, local $name:ident) => {
+            post!($operation, $step, Initiator($name), $step.flags.0, None)
+        };
+        ($operation:ident, $step:ident, receive $queue:ident $name:ident) => {
+            post!($operation, $step, $queue($name), OpFlags::NONE, $step.times)
+        };
     }
     match step {
-        Step::Send(s) => post!(Send, s, s.send, s.flags.0, s.times),
-        Step::SendAndInvalidate(s) => {
-            post!(SendAndInvalidate, s, s.send_and_invalidate, s.flags.0, s.times)
-        }
-        Step::Receive(s) => post!(Receive, s, s.receive, OpFlags::NONE, s.times),
-        Step::Read(s) => post!(Read, s, s.read, s.flags.0, s.times),
-        Step::Write(s) => post!(Write, s, s.write, s.flags.0, s.times),
-        Step::Bind(s) => post!(Bind, s, s.bind, s.flags.0, None),
-        Step::FastRegister(s) => post!(FastRegister, s, s.fast_register, s.flags.0, None),
-        Step::Invalidate(s) => post!(Invalidate, s, s.invalidate, s.flags.0, None),
+        Step::Send(s) => post!(Send, s, send),
+        Step::SendAndInvalidate(s) => post!(SendAndInvalidate, s, send_and_invalidate),
+        Step::Read(s) => post!(Read, s, read),
+        Step::Write(s) => post!(Write, s, write),
+        Step::Bind(s) => post!(Bind, s, local bind),
+        Step::FastRegister(s) => post!(FastRegister, s, local fast_register),
+        Step::Invalidate(s) => post!(Invalidate, s, local invalidate),
+        Step::Receive(s) => post!(Receive, s, receive Receive receive),
+        Step::SrqReceive(s) => post!(SrqReceive, s, receive Shared srq_receive),
         _ => None,
     }
 }
@@ -154,25 +204,23 @@ impl Replay<'_> {
             Step::ExpectNoResults(step) if !self.impaired => self.settled(&step.expect_no_results),
             Step::ExpectAccounted(step) => self.accounted(step.expect_accounted),
             Step::Flush(step) => {
-                for kind in [Kind::Initiator, Kind::Receive] {
-                    self.queue(&step.flush, kind).flushed = true;
+                let qp = step.flush.value();
+                for name in [Name::Initiator(qp.clone()), Name::Receive(qp.clone())] {
+                    self.queue(name).flushed = true;
                 }
             }
             Step::CreateQp(step) => {
-                self.queues
-                    .retain(|(qp, _), _| qp != step.create_qp.value());
+                let qp = step.create_qp.value();
+                self.queues.remove(&Name::Initiator(qp.clone()));
+                self.queues.remove(&Name::Receive(qp.clone()));
             }
             _ => {}
         }
     }
 
-    fn queue(&mut self, qp: &str, kind: Kind) -> &mut Queue {
-        let name = (qp.to_owned(), kind);
-        let declared = self.vector.head.qp.get(qp).map(|qp| qp.value());
-        self.queues.entry(name).or_insert_with(|| Queue {
-            cq: declared.and_then(|qp| cq(qp, kind)).unwrap_or_default(),
-            ..Queue::default()
-        })
+    fn queue(&mut self, name: Name) -> &mut Queue {
+        let queue = |name: &Name| Queue::new(self.vector, name);
+        self.queues.entry(name).or_insert_with_key(queue)
     }
 
     fn show(&mut self, operation: Operation, flags: OpFlags, outcome: Outcome) {
@@ -184,13 +232,9 @@ impl Replay<'_> {
     }
 
     fn post(&mut self, post: &Post<'_>) {
-        let kind = match post.operation {
-            Operation::Receive => Kind::Receive,
-            _ => Kind::Initiator,
-        };
         let deferred = post.flags.0 & OpFlags::DEFER.0 != 0;
         let posted = post.returns.0 == NtStatus::SUCCESS;
-        let queue = self.queue(post.qp, kind);
+        let queue = self.queue(post.queue.clone());
         if posted {
             let ends = match post.ends {
                 [only] => Some(only.0.0),
@@ -242,24 +286,20 @@ impl Replay<'_> {
         if self.unclear.contains(cq) {
             return;
         }
-        let mut found: Vec<(QueueName, usize)> = Vec::new();
-        for (name, queue) in self.queues.iter().filter(|(_, queue)| queue.cq == cq) {
-            if result.qp.as_ref().is_some_and(|qp| *qp.value() != name.0) {
+        let mut found: Vec<(Name, usize)> = Vec::new();
+        for (name, queue) in self
+            .queues
+            .iter()
+            .filter(|(_, queue)| queue.cqs.contains(cq))
+        {
+            let other = |qp: &At<String>| !queue.qps.contains(qp.value());
+            if result.qp.as_ref().is_some_and(other) {
                 continue;
             }
-            let mut requests = queue.requests.iter().enumerate();
-            // Those before it are silent, and have succeeded; in any order the others may come later.
-            let mut before = requests
-                .clone()
-                .take_while(|(_, request)| any_order || request.is_silent());
-            let behind = before.clone().count();
-            let first = before.find(|(_, request)| request.fits(result, context));
-            let next = requests
-                .nth(behind)
-                .filter(|(_, request)| request.fits(result, context));
-            found.extend(first.or(next).map(|(at, _)| (name.clone(), at)));
+            let first = queue.first(any_order, |request| request.fits(result, context));
+            found.extend(first.map(|at| (name.clone(), at)));
         }
-        let what = |(name, at): &(QueueName, usize)| {
+        let what = |(name, at): &(Name, usize)| {
             let request = self.queues.get(name)?.requests.get(*at)?;
             Some((request.operation, request.flags))
         };
@@ -275,7 +315,7 @@ impl Replay<'_> {
     }
 
     /// A request has this result.
-    fn take(&mut self, name: &QueueName, at: usize, status: NtStatus, any_order: bool) {
+    fn take(&mut self, name: &Name, at: usize, status: NtStatus, any_order: bool) {
         let Some(queue) = self.queues.get_mut(name) else {
             return;
         };
@@ -283,9 +323,9 @@ impl Replay<'_> {
         let Some(request) = queue.requests.remove(at) else {
             return;
         };
-        let before: Vec<Request> = match any_order {
-            true => Vec::new(),
-            false => queue.requests.drain(..at).collect(),
+        let before: Vec<Request> = match queue.ordered && !any_order {
+            true => queue.requests.drain(..at).collect(),
+            false => Vec::new(),
         };
         for silent in before {
             self.show(
@@ -311,7 +351,11 @@ impl Replay<'_> {
     /// Nothing happens any more and there is no result: what is silent, and was indicated, has succeeded.
     fn settled(&mut self, cq: &str) {
         let mut done = Vec::new();
-        for queue in self.queues.values_mut().filter(|queue| queue.cq == cq) {
+        for queue in self
+            .queues
+            .values_mut()
+            .filter(|queue| queue.cqs.contains(cq))
+        {
             while let Some(request) = queue.requests.front() {
                 if !request.is_silent() || !request.indicated {
                     break;
@@ -340,15 +384,4 @@ impl Replay<'_> {
             }
         }
     }
-}
-
-/// The completion queue of a queue.
-fn cq(qp: &Qp, kind: Kind) -> Option<String> {
-    let own = match kind {
-        Kind::Initiator => &qp.initiator_cq,
-        Kind::Receive => &qp.receive_cq,
-    };
-    own.as_ref()
-        .or(qp.cq.as_ref())
-        .map(|name| name.value().clone())
 }

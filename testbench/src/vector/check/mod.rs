@@ -125,7 +125,12 @@ fn element(vector: &Vector, node: &str, element: &At<Element>, inline: bool) -> 
 }
 
 fn remote(vector: &Vector, remote: &At<Remote>) -> Result {
-    match (&remote.region, &remote.window, &remote.address, &remote.token) {
+    match (
+        &remote.region,
+        &remote.window,
+        &remote.address,
+        &remote.token,
+    ) {
         (Some(region), None, ..) => find(&vector.head.region, "region", region).map(|_| ())?,
         (None, Some(window), ..) => find(&vector.head.window, "window", window).map(|_| ())?,
         (None, None, Some(_), Some(_)) => {}

@@ -6,8 +6,8 @@ use tandem_model::ndk::{NtStatus, OpFlags};
 
 use super::impairment;
 use super::pattern;
-use crate::vector::step::{Accounting, Element, ExpectedResult, FrameFields, Remote, Step, Wait};
 use crate::vector::impairment::Several;
+use crate::vector::step::{Accounting, Element, ExpectedResult, FrameFields, Remote, Step, Wait};
 use crate::vector::value::{At, Status, TokenRef};
 
 fn flags(flags: OpFlags) -> String {
