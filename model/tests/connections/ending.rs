@@ -59,6 +59,8 @@ fn both_disconnect() {
     assert_eq!(world.b.nic.close_connector(pair.b), Ok(NtStatus::SUCCESS));
     world.run();
     assert_eq!((&world.a.told[..], &world.b.told[1..]), (&[][..], &[][..]));
+    assert_eq!(world.a.counters(), [1, 0, 0, 0, 0]);
+    assert_eq!(world.b.counters(), [0, 1, 0, 0, 0]);
 }
 
 /// Both at once: neither is told of the other (NDK-DEV-2).
@@ -125,10 +127,13 @@ fn a_close_breaks_off() {
     assert_eq!(world.b.nic.disconnect(pair.b, 4), Ok(NtStatus::PENDING));
     world.run();
     assert_eq!(world.b.completed(4), Some(NtStatus::CONNECTION_ABORTED));
+    // Who closes ends it; whom it is closed upon, it fails.
+    assert_eq!(world.a.counters(), [1, 0, 0, 0, 0]);
+    assert_eq!(world.b.counters(), [0, 1, 0, 1, 0]);
 }
 
 /// NDK-DEV-1: a request that fails breaks the connection; the consumer is told once, and can still say goodbye.
-// Covers: NDK-DEV-1
+// Covers: NDK-DEV-1, NDK-STAT-7
 #[test]
 fn a_failed_request_breaks_the_connection() {
     let (mut world, pair) = connected();
@@ -159,6 +164,8 @@ fn a_failed_request_breaks_the_connection() {
     world.run();
     assert_eq!(world.b.completed(4), Some(NtStatus::SUCCESS));
     assert_eq!(world.a.completed(3), Some(NtStatus::SUCCESS));
+    assert_eq!(world.a.counters(), [1, 0, 0, 1, 0]);
+    assert_eq!(world.b.counters(), [0, 1, 0, 1, 0]);
 }
 
 /// A queue pair stays until its connector has gone.

@@ -19,6 +19,8 @@ fn nobody_listens() {
     world.run();
     assert_eq!(world.a.completed(1), Some(NtStatus::CONNECTION_REFUSED));
     assert_eq!(world.a.nic.qp_phase(qp), Ok(QpPhase::Idle));
+    assert_eq!(world.a.counters(), [0, 0, 1, 0, 0]);
+    assert_eq!(world.b.counters(), [0; 5]);
     world.listener();
     let request = ConnectRequest::to(world.b.at(PORT));
     let local = world.a.at(0);

@@ -6,4 +6,5 @@ mod failing;
 mod lossy;
 mod making;
 mod neighbours;
+mod threads;
 mod world;

@@ -1,5 +1,6 @@
 //! Who is where: ARP and neighbour discovery, and what happens without an answer.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tandem_model::ndk::{ConnectRequest, NtStatus};
@@ -80,17 +81,17 @@ fn a_lost_question_is_asked_again() {
 fn a_neighbour_is_remembered() {
     let mut world = World::new();
     world.listener();
-    let asked = std::rc::Rc::new(std::cell::Cell::new(0));
+    let asked = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
     let count = asked.clone();
     world.fate = Box::new(move |frame| {
-        count.set(count.get() + u32::from(frame[12..14] == [8, 6]));
+        count.fetch_add(u32::from(frame[12..14] == [8, 6]), Ordering::Relaxed);
         vec![0]
     });
     world.connect();
-    let first = asked.get();
+    let first = asked.load(Ordering::Relaxed);
     assert!(first >= 2);
     world.connect();
-    assert_eq!(asked.get(), first);
+    assert_eq!(asked.load(Ordering::Relaxed), first);
 }
 
 /// Two connectors look for the same neighbour; one of them gives up.

@@ -105,6 +105,20 @@ impl Node {
         }
     }
 
+    /// Counters of OID_NDK_STATISTICS: connects, accepts, failed connects, failed connections, active ones.
+    pub fn counters(&mut self) -> [u64; 5] {
+        let counters = self.nic.performance_counters().unwrap();
+        let [
+            connect,
+            accept,
+            connect_failure,
+            connection_error,
+            active,
+            ..,
+        ] = counters.counters();
+        [connect, accept, connect_failure, connection_error, active]
+    }
+
     /// Results that came.
     pub fn results(&mut self) -> Vec<NdkResultEx> {
         self.nic.poll_cq(self.cq).unwrap()
@@ -119,7 +133,7 @@ impl Node {
 }
 
 /// What the network does with a frame: when it arrives, and how often.
-pub type Fate = Box<dyn FnMut(&[u8]) -> Vec<u64>>;
+pub type Fate = Box<dyn FnMut(&[u8]) -> Vec<u64> + Send>;
 
 /// Two nodes and what is between them.
 pub struct World {
@@ -196,7 +210,7 @@ impl World {
     }
 
     /// Sixteen clocks; whether anything happened.
-    fn step(&mut self) -> bool {
+    pub fn step(&mut self) -> bool {
         self.clock += 16;
         let mut busy = false;
         while let Some(entry) = self.ahead.first_entry()
