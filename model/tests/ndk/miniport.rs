@@ -3,9 +3,9 @@
 use tandem_model::abi::{Status, WqeOpcode};
 use tandem_model::ndk::bench::PathMtu;
 use tandem_model::ndk::{
-    Adapter, Keywords, LogEvent, Miniport, MiniportConfig, MrUse, NdisNdkPerformanceCounters,
-    NdkError, NdkState, NdkVersion, NetEvent, Notification, NtStatus, Object, Oid, OidOutcome,
-    OidRequestType, OpFlags, QpParameters, RdmaTechnology,
+    Adapter, AdapterConfig, ConnectionConfig, Keywords, LogEvent, Miniport, MiniportConfig, MrUse,
+    NdisNdkPerformanceCounters, NdkError, NdkState, NdkVersion, NetEvent, Notification, NtStatus,
+    Object, Oid, OidOutcome, OidRequestType, OpFlags, QpParameters, RdmaTechnology,
 };
 
 use crate::fake::{Fake, cqe, peer, srq_parameters};
@@ -14,15 +14,16 @@ const V1: NdkVersion = NdkVersion::V1_2;
 const V2: NdkVersion = NdkVersion::V2_1;
 
 fn with(keywords: Keywords) -> Result<Miniport<Fake>, NdkError> {
-    let config = MiniportConfig {
-        keywords,
-        ..MiniportConfig::default()
+    let adapter = AdapterConfig {
+        connections: Some(ConnectionConfig::default()),
+        ..AdapterConfig::default()
     };
-    Miniport::initialize(Fake::new(), config)
+    Miniport::initialize(Fake::new(), MiniportConfig { adapter, keywords })
 }
 
+/// Without connections.
 fn miniport() -> Miniport<Fake> {
-    with(Keywords::default()).unwrap()
+    Miniport::initialize(Fake::new(), MiniportConfig::default()).unwrap()
 }
 
 fn set_state(miniport: &mut Miniport<Fake>, buffer: &[u8]) -> OidOutcome {
@@ -326,10 +327,11 @@ fn ndk_ncap_1_capabilities() {
         );
         assert_eq!(capabilities.flags, 0);
         assert_eq!(capabilities.max_qp_count, 62);
-        assert_eq!(capabilities.max_cq_count, 32);
-        assert_eq!(capabilities.max_mr_count, 254);
-        assert_eq!(capabilities.max_mw_count, 254);
-        assert_eq!(capabilities.max_pd_count, 255);
+        // A completion queue and a token are connection management's.
+        assert_eq!(capabilities.max_cq_count, 31);
+        assert_eq!(capabilities.max_mr_count, 253);
+        assert_eq!(capabilities.max_mw_count, 253);
+        assert_eq!(capabilities.max_pd_count, 254);
         assert_eq!(capabilities.max_srq_count, 1);
         // No limit of the whole adapter; that of each queue pair holds.
         assert_eq!(capabilities.max_inbound_read_limit, 0);
@@ -348,29 +350,33 @@ fn ndk_ncap_1_capabilities() {
     assert_eq!(NdisNdkPerformanceCounters::mask(0), 1);
 }
 
-/// The numbers of objects that the capabilities promise can be made.
+/// The numbers of objects that the capabilities promise can be made, and no more.
 // Covers: NDK-NCAP-1
 #[test]
 fn ndk_ncap_1_counts_are_true() {
-    let mut miniport = miniport();
-    let capabilities = miniport.capabilities();
-    let adapter = miniport.open_adapter(V2).unwrap();
-    let nic = miniport.adapter(adapter).unwrap();
-    let pd = nic.create_pd().unwrap();
-    let cqs = (0..100).map_while(|_| nic.create_cq(4, 0).ok()).count();
-    assert_eq!(cqs, capabilities.max_cq_count as usize);
-    let mws = (0..1000).map_while(|_| nic.create_mw(pd).ok()).count();
-    assert_eq!(mws, capabilities.max_mw_count as usize);
+    let with_connections = || with(Keywords::default()).unwrap();
+    let makes: [fn() -> Miniport<Fake>; 2] = [miniport, with_connections];
+    for make in makes {
+        let mut miniport = make();
+        let capabilities = miniport.capabilities();
+        let adapter = miniport.open_adapter(V2).unwrap();
+        let nic = miniport.adapter(adapter).unwrap();
+        let pd = nic.create_pd().unwrap();
+        let cqs = (0..100).map_while(|_| nic.create_cq(4, 0).ok()).count();
+        assert_eq!(cqs, capabilities.max_cq_count as usize);
+        let mws = (0..1000).map_while(|_| nic.create_mw(pd).ok()).count();
+        assert_eq!(mws, capabilities.max_mw_count as usize);
 
-    let mut miniport = self::miniport();
-    let adapter = miniport.open_adapter(V2).unwrap();
-    let nic = miniport.adapter(adapter).unwrap();
-    let cq = nic.create_cq(4, 0).unwrap();
-    let pds: Vec<_> = (0..1000).map_while(|_| nic.create_pd().ok()).collect();
-    assert_eq!(pds.len(), capabilities.max_pd_count as usize);
-    let parameters = QpParameters::new(cq, cq);
-    let made = (0..100).map_while(|_| nic.create_qp(pds[0], &parameters).ok());
-    assert_eq!(made.count(), capabilities.max_qp_count as usize);
+        let mut miniport = make();
+        let adapter = miniport.open_adapter(V2).unwrap();
+        let nic = miniport.adapter(adapter).unwrap();
+        let cq = nic.create_cq(4, 0).unwrap();
+        let pds: Vec<_> = (0..1000).map_while(|_| nic.create_pd().ok()).collect();
+        assert_eq!(pds.len(), capabilities.max_pd_count as usize);
+        let parameters = QpParameters::new(cq, cq);
+        let made = (0..100).map_while(|_| nic.create_qp(pds[0], &parameters).ok());
+        assert_eq!(made.count(), capabilities.max_qp_count as usize);
+    }
 }
 
 /// 1024 by default; the size configured, or the largest one not above `*JumboPacket`.
@@ -398,6 +404,10 @@ fn ndk_ovw_3_mtu() {
         })
         .unwrap();
         assert_eq!(miniport.path_mtu(), active, "{configured} {jumbo_packet}");
+        let adapter = miniport.open_adapter(V2).unwrap();
+        let config = miniport.adapter(adapter).unwrap().config();
+        let of_connections = config.connections.map(|connections| connections.path_mtu);
+        assert_eq!(of_connections, Some(active));
         let expected = LogEvent::RoceMtu { configured, active };
         let logged = miniport.take_log();
         if active.bytes() == configured {

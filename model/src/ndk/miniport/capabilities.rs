@@ -44,8 +44,9 @@ pub struct NdisNdkCapabilities {
 
 impl NdisNdkCapabilities {
     pub(super) fn of<H: Hal>(provider: &Provider<H>) -> Self {
-        // Entry 0 is never used; a region or window has a domain, which takes one too.
-        let tokens = provider.caps.tokens.saturating_sub(1);
+        // Entry 0 is never used, connection management has one; a region or window has a domain, which takes one too.
+        let reserved = 1 + u32::from(provider.connections.is_some());
+        let tokens = provider.caps.tokens.saturating_sub(reserved);
         let in_a_domain = tokens.saturating_sub(1);
         Self {
             header: NdisObjectHeader::of::<Self>(),

@@ -38,7 +38,8 @@ use state::StateControl;
 /// How to initialise a miniport.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MiniportConfig {
-    /// The adapter. Its version is not looked at: each instance asks for its own.
+    /// The adapter. Its version is not looked at: each instance asks for its own; the MTU of its connections follows from
+    /// the keywords.
     pub adapter: AdapterConfig,
     /// Keywords of the registry.
     pub keywords: Keywords,
@@ -58,11 +59,17 @@ impl<H: Hal> Miniport<H> {
     /// `*NetworkDirectTechnology` asks for another technology than the one that the adapter has (NDK-OVW-5).
     #[doc(alias = "MiniportInitializeEx")]
     pub fn initialize(hal: H, config: MiniportConfig) -> Result<Self, NdkError> {
-        let MiniportConfig { adapter, keywords } = config;
+        let MiniportConfig {
+            mut adapter,
+            keywords,
+        } = config;
         if keywords.technology != RdmaTechnology::RoCEv2 {
             return Err(NtStatus::NOT_SUPPORTED.into());
         }
         let mtu = keywords.path_mtu();
+        if let Some(connections) = &mut adapter.connections {
+            connections.path_mtu = mtu;
+        }
         let provider = Provider::start(hal, adapter)?;
         let log = keywords.mtu_event(mtu).into_iter().collect();
         Ok(Self {
