@@ -1,6 +1,7 @@
 //! Connection management: listeners, connectors, shared endpoints.
 
 use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
 use tandem_model::cm::TimeCode;
 use tandem_model::ndk::{
@@ -54,6 +55,7 @@ pub(super) struct Connections {
 pub(super) fn config(seed: u64) -> ConnectionConfig {
     ConnectionConfig {
         seed,
+        resolve_timeout: Duration::from_millis(2500),
         packet_life: TimeCode::new(9),
         response_timeout: TimeCode::new(13),
         ..ConnectionConfig::default()

@@ -53,7 +53,7 @@ impl FramePort {
         let send_ring = ring(ENTRY << LOG_FRAMES)?;
         let receive_ring = ring(ENTRY << LOG_FRAMES)?;
         let completion_ring = ring(CQE_BYTES << LOG_COMPLETIONS)?;
-        let buffers = hal.allocate(2 * FRAME_BYTES << LOG_FRAMES, PAGE_SIZE)?;
+        let buffers = hal.allocate((2 * FRAME_BYTES) << LOG_FRAMES, PAGE_SIZE)?;
         let entry = Record::new(&CQ_CONTEXT)
             .with("valid", 1u8)
             .with("log_size", LOG_COMPLETIONS)
