@@ -365,7 +365,7 @@ impl History {
     fn poll(&mut self) -> Result {
         for bytes in self.card.target.take_frames()? {
             let frame = Frame::parse(&bytes)
-                .map_err(|error| HalError::Stopped(format!("a frame of the engine: {error}")))?;
+                .map_err(|error| HalError::Stopped(format!("a frame of the engine: {error:?}")))?;
             let qpn = frame.bth.dest_qp.get();
             let Some(peer) = self.peers.iter_mut().find(|peer| peer.qp.peer() == qpn) else {
                 return Err(HalError::Stopped(format!("a frame for queue pair {qpn}")));

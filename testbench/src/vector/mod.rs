@@ -34,8 +34,8 @@ pub use traffic::RandomTraffic;
 pub use value::{At, TargetKind};
 
 use crate::targets::Choice;
-use impairment::Impairment;
 use connection::{Connector, Listener, SharedEndpoint};
+use impairment::Impairment;
 use object::{Connection, Cq, Memory, Node, Pd, Qp, Region, Srq, Window};
 use step::Step;
 

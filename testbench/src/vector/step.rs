@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 pub use super::connection::{
     Accept, CloseConnector, CloseListener, CloseSharedEndpoint, CompleteConnect, ConnectEvents,
-    ConnectTo, Disconnect, ExpectCompleted, ExpectConnect, ExpectConnection, ExpectDisconnect, Listen,
-    Reject,
+    ConnectTo, Disconnect, ExpectCompleted, ExpectConnect, ExpectConnection, ExpectDisconnect,
+    Listen, Reject,
 };
 use super::impairment::{Impairment, Several};
 use super::object::Endpoint;

@@ -10,7 +10,9 @@ use super::cm::Connections;
 use super::connect::connect;
 use super::ledger::Ledger;
 use super::state::{CqState, QpState, RegionState, Result, State, StepError, Tokens};
-use super::{Address, Capture, HostMemory, Node, RunOptions, World, bytes_of, cm, impair, local, srq};
+use super::{
+    Address, Capture, HostMemory, Node, RunOptions, World, bytes_of, cm, impair, local, srq,
+};
 use crate::targets;
 use crate::vector::object::{self, RegionKind};
 use crate::vector::{At, Vector};

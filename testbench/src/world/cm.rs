@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tandem_model::cm::TimeCode;
 use tandem_model::ndk::{
-    AcceptParameters, ConnectRequest, ConnectionConfig, Connector, Listener, Notification, NtStatus, Object,
-    SharedEndpoint,
+    AcceptParameters, ConnectRequest, ConnectionConfig, Connector, Listener, Notification,
+    NtStatus, Object, SharedEndpoint,
 };
 
 use super::expect::await_notification;
@@ -197,7 +197,10 @@ pub(super) fn connect(state: &mut State, step: &step::ConnectTo) -> Result {
             };
             let local = SocketAddr::new(ip, step.local_port);
             let nic = state.nic(node)?;
-            ("NdkConnect", nic.connect(connector, qp, local, &request, context))
+            (
+                "NdkConnect",
+                nic.connect(connector, qp, local, &request, context),
+            )
         }
     };
     if returned(state, node, call, outcome, step.returns.0)? {
@@ -225,7 +228,9 @@ pub(super) fn expect_connect(state: &mut State, step: &step::ExpectConnect) -> R
     } = found
     {
         if got != context {
-            return Err(StepError::new(format!("{what} with another context: {got:#x}")));
+            return Err(StepError::new(format!(
+                "{what} with another context: {got:#x}"
+            )));
         }
         let known = ConnectorState {
             node,
@@ -332,9 +337,12 @@ pub(super) fn expect_completed(state: &mut State, step: &step::ExpectCompleted) 
     let node = state.place(&step.expect_completed)?;
     let context = step.context.0;
     let what = format!("the completion of the call with context {context:#x}");
-    let found = await_notification(state, node, &what, |told| {
-        matches!(told, Notification::Completed { request_context, .. } if *request_context == context)
-    })?;
+    let found = await_notification(
+        state,
+        node,
+        &what,
+        |told| matches!(told, Notification::Completed { request_context, .. } if *request_context == context),
+    )?;
     match found {
         Notification::Completed { status, .. } if status != step.status.0 => {
             let expected = step.status.0;
@@ -413,7 +421,10 @@ pub(super) fn expect_connection(state: &mut State, step: &step::ExpectConnection
 /// NdkCloseConnector.
 pub(super) fn close_connector(state: &mut State, step: &step::CloseConnector) -> Result {
     let (node, connector) = state.connector(&step.close_connector)?;
-    let known = state.connections.connectors.get(step.close_connector.value());
+    let known = state
+        .connections
+        .connectors
+        .get(step.close_connector.value());
     if let Some(qp) = known.and_then(|known| known.qp.clone()) {
         state.ledger.cut(&qp);
     }
@@ -427,14 +438,17 @@ pub(super) fn close_listener(state: &mut State, step: &step::CloseListener) -> R
     let listener = state.listener(&step.close_listener)?;
     let (node, handle) = (listener.node, listener.listener);
     let outcome = state.nic(node)?.close_listener(handle);
-    close::ended(state, node, Object::Listener(handle), outcome, &step.returns)
+    close::ended(
+        state,
+        node,
+        Object::Listener(handle),
+        outcome,
+        &step.returns,
+    )
 }
 
 /// NdkCloseSharedEndpoint.
-pub(super) fn close_shared_endpoint(
-    state: &mut State,
-    step: &step::CloseSharedEndpoint,
-) -> Result {
+pub(super) fn close_shared_endpoint(state: &mut State, step: &step::CloseSharedEndpoint) -> Result {
     let name = &step.close_shared_endpoint;
     let endpoint = state.connections.endpoints.get(name.value());
     let endpoint = endpoint.ok_or_else(|| missing("shared endpoint", name))?;

@@ -8,8 +8,8 @@ use tandem_model::ndk::{ArmType, Notification, NtStatus, Object};
 
 use super::state::{Result as StepResult, State, StepError};
 use super::{
-    Scene, Tally, account, build, bytes_of, close, cm, connect, cq, expect, frames, impair, local, oid,
-    post, results, srq,
+    Scene, Tally, account, build, bytes_of, close, cm, connect, cq, expect, frames, impair, local,
+    oid, post, results, srq,
 };
 use crate::targets::{Checked, Choice, Inject, TargetOptions, Waves};
 use crate::vector::step::{Arm, CloseQp, Fill, Step, TryQp, Wait};

@@ -64,7 +64,9 @@ pub(super) fn sentence(step: &Step) -> Option<String> {
         }
         Step::ExpectCompleted(s) => {
             let status = s.status.0;
-            let status = status.name().map_or_else(|| status.to_string(), str::to_owned);
+            let status = status
+                .name()
+                .map_or_else(|| status.to_string(), str::to_owned);
             format!(
                 "the call with context {:#x} of node {} ends with {status}",
                 s.context.0,
