@@ -320,6 +320,9 @@ impl History {
     fn fail(&mut self) -> Result {
         let number = self.dice.below(self.peers.len() as u32) as usize;
         let peer = &mut self.peers[number];
+        if peer.failed {
+            return Ok(());
+        }
         peer.failed = true;
         let qpn = peer.qp.number;
         let qp = peer.qp.clone();
@@ -446,6 +449,9 @@ impl History {
             self.deliver()?;
             self.card.target.advance(300)?;
             self.poll()?;
+            if self.peers.iter().all(served) {
+                break;
+            }
             if round % 8 == 7 {
                 self.peers.iter_mut().for_each(Peer::go_back);
             }
