@@ -64,9 +64,7 @@ impl Rings {
 
     /// The doorbell of a queue; returns its channel if it is the first one since `QpInit`.
     fn rung(&mut self, qpn: u32, channel: ReadChannel) -> Option<ReadChannel> {
-        self.rung
-            .insert((qpn, channel as u8))
-            .then_some(channel)
+        self.rung.insert((qpn, channel as u8)).then_some(channel)
     }
 
     /// Of a ring only counts what is asked for from this clock on.
