@@ -1,5 +1,7 @@
 //! Moves: what happens in a world, one after another. Each is a step of a vector, or a few.
 
+use super::forge::Forged;
+
 /// Regions that each node has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Region {
@@ -218,6 +220,12 @@ pub(super) enum Move {
         call: Refused,
     },
     Wait(u32),
+    /// A frame comes to a queue pair, as if from its peer.
+    Forge {
+        link: usize,
+        side: usize,
+        frame: Forged,
+    },
     /// Everything ends, and is compared.
     Settle,
     /// The results that are there are fetched.
