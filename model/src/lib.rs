@@ -1,6 +1,7 @@
 //! The golden model of the Tandem engine, and the NDK provider on top of it.
 
 pub mod abi;
+pub mod cm;
 mod complete;
 mod context;
 pub mod engine;

@@ -45,10 +45,11 @@ const FAULTS: [(Mutation, &str, Invariant); 8] = [
 
 #[test]
 fn small_worlds_hold() {
-    for (name, states) in [("send", 4240), ("fence", 12794)] {
+    for (name, states, steps) in [("send", 4240, 13326), ("fence", 12794, 44177)] {
         let report = explore(exploration(name));
         assert_eq!(report.outcome, Outcome::Holds, "{report}");
-        assert_eq!(report.progress.states, states, "{report}");
+        let walked = (report.progress.states, report.progress.steps);
+        assert_eq!(walked, (states, steps), "{report}");
         let results = report.actions["RxRequest"].join(" ");
         assert_eq!(results, "Accept Duplicate NakSequence");
         assert!(report.actions["RxResponse"].contains(&"GoBack".into()));

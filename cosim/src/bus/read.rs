@@ -17,6 +17,8 @@ pub struct ReadBurst {
     pub bytes: Vec<u8>,
     /// Whether memory has no such address (SLVERR).
     pub error: bool,
+    /// Clock in which its address was taken.
+    pub asked: u64,
 }
 
 #[derive(Debug)]
@@ -108,6 +110,7 @@ impl ReadSlave {
             address,
             bytes: Vec::with_capacity(beats * BEAT),
             error: false,
+            asked: cycle,
         };
         queue.push_back(Pending {
             due,

@@ -180,6 +180,7 @@ impl Checker {
             return Err(divergence);
         }
         let spoiled = inputs.spoiled;
+        self.world.applied(&action, self.now.cycle, &self.engine);
         let order = Order {
             action: number,
             after: self.engine.barrier(),

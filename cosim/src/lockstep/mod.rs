@@ -11,6 +11,7 @@ mod checker;
 mod divergence;
 mod pace;
 mod placement;
+mod rings;
 mod service;
 mod suspect;
 mod timing;

@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 
 use crossbeam_channel::{Receiver, Sender};
 use tandem_model::abi::CommitKind;
-use tandem_model::engine::{Action, BusAnswer, InputError, Inputs, ReadChannel};
+use tandem_model::engine::{Action, BusAnswer, Engine, InputError, Inputs, ReadChannel};
 
 use super::divergence::Difference;
+use super::rings::Rings;
 use super::{Record, Standing};
 use crate::bus::{BEAT, ReadBurst};
 
@@ -18,6 +19,7 @@ pub(super) struct World {
     standing: Sender<Standing>,
     waiting: VecDeque<(u64, Record)>,
     reads: [VecDeque<(u64, ReadBurst)>; 3],
+    rings: Rings,
     broken_off: bool,
     /// Number of the next record that comes, and of the one that is looked at.
     coming: u64,
@@ -39,6 +41,7 @@ impl World {
             standing,
             waiting: VecDeque::new(),
             reads: Default::default(),
+            rings: Rings::default(),
             broken_off: false,
             coming: 0,
             now: 0,
@@ -88,6 +91,9 @@ impl World {
     }
 
     fn store_as(&mut self, number: u64, burst: ReadBurst) {
+        if !self.rings.counts(&burst) {
+            return;
+        }
         if let Some(queue) = self.reads.get_mut(usize::from(burst.id)) {
             queue.push_back((number, burst));
         }
@@ -101,6 +107,14 @@ impl World {
     /// Number of the record that showed the newest gather read that an action has used: all before it are shown earlier.
     pub(super) fn gathered(&self) -> u64 {
         self.gathered
+    }
+
+    /// Forgets the fetches that do not count any more after an action that the model has applied.
+    pub(super) fn applied(&mut self, action: &Action, clock: u64, engine: &Engine) {
+        if let Some(channel) = self.rings.applied(action, clock, engine) {
+            let rings = &self.rings;
+            self.reads[channel as usize].retain(|(_, burst)| rings.counts(burst));
+        }
     }
 
     /// The oldest gather read that no action has used.

@@ -4,6 +4,7 @@
 //! is what was put in by hand: each kind of difference, its room, and its message.
 
 mod invalidation;
+mod rings;
 mod shadow;
 mod timing;
 

@@ -47,6 +47,7 @@ struct Shared(Rc<RefCell<Shadow>>);
 struct Recording<'a> {
     memory: &'a mut Memory,
     records: &'a mut Vec<Record>,
+    cycle: u64,
 }
 
 impl Inputs for Recording<'_> {
@@ -67,6 +68,7 @@ impl Inputs for Recording<'_> {
             address: first,
             bytes: burst,
             error: false,
+            asked: self.cycle,
         }));
         Ok(())
     }
@@ -81,6 +83,7 @@ impl Shadow {
             let mut inputs = Recording {
                 memory: &mut self.memory,
                 records: &mut seen,
+                cycle: self.cycle + 1,
             };
             let Some(action) = self.engine.step(&mut inputs, &mut effects).unwrap() else {
                 return;
@@ -104,6 +107,7 @@ impl Shadow {
         let mut inputs = Recording {
             memory: &mut self.memory,
             records: &mut seen,
+            cycle: self.cycle + 1,
         };
         self.engine
             .apply(action, &mut inputs, &mut effects)

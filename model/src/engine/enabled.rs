@@ -5,13 +5,14 @@ use super::{Action, Engine, InputError, Inputs};
 use crate::abi::{CommitKind, RespondKind};
 use crate::complete::Queue;
 use crate::receive::Answer;
+use crate::wire::Psn;
 
 /// Requests sent and not retired that an engine must be able to keep for each queue pair.
 pub const OUTSTANDING: usize = 16;
 
 impl Engine {
     /// Appends all actions that are legal now, fully filled in. Of an acknowledge that may cover others
-    /// behind it, every variant is listed. Not listed are `DropNoBuffer`, and the taking of frames while
+    /// behind it, every variant is listed; of an answer that may be discarded, both ways. Not listed are `DropNoBuffer`, and the taking of frames while
     /// [`Config::responses`] responses wait.
     ///
     /// As there is no clock, `Timeout` is listed while an acknowledgement timer runs, `RnrResume` during a
@@ -49,6 +50,7 @@ impl Engine {
             chunks.clear();
             if let Ok((action, _)) = self.expect_respond(qpn, None, &mut chunks) {
                 out.push(action);
+                out.extend(self.answer_instead(qpn, &action));
                 self.coalesced(qpn, action.psn, out);
             }
             out.extend(self.expect_cnp(qpn));
@@ -82,6 +84,19 @@ impl Engine {
     /// Whether there is room for one more response.
     pub(super) fn may_take_frames(&self) -> bool {
         self.responses < self.config.responses as usize
+    }
+
+    /// The next packet of an answer that may be discarded, and need not be.
+    fn answer_instead(&self, qpn: usize, discard: &Action) -> Option<Action> {
+        if discard.cause != RespondKind::Discard as u8 {
+            return None;
+        }
+        let sent = Answer {
+            kind: RespondKind::Read,
+            psn: Psn::new(discard.psn),
+        };
+        let (action, _) = self.expect_respond(qpn, Some(sent), &mut Vec::new()).ok()?;
+        (action.cause != discard.cause).then_some(action)
     }
 
     /// Acknowledges that cover more than the first one that waits, whose PSN is `first`.

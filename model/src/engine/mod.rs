@@ -40,6 +40,7 @@ pub use moderation::{DueChange, DueEvent};
 pub use timer::{Timer, TimerChange};
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use crate::abi::QpState;
 use crate::complete::Complete;
@@ -193,6 +194,18 @@ impl Engine {
     /// The state of a queue pair, if the table has it.
     pub fn qp_state(&self, qpn: u32) -> Option<QpState> {
         self.context.qp(qpn).map(|qp| qp.state)
+    }
+
+    /// Where a ring of a queue pair lies: that of the sends for send-queue fetches, that of the receives for
+    /// receive-queue fetches. `None` for other channels, and for a queue pair that the table does not have.
+    pub fn ring(&self, qpn: u32, channel: ReadChannel) -> Option<Range<u64>> {
+        let qp = self.context.qp(qpn)?;
+        let (base, log, entry) = match channel {
+            ReadChannel::SqFetch => (qp.sq_base, qp.sq_log, u64::from(qp.sq_entry)),
+            ReadChannel::RqFetch => (qp.rq_base, qp.rq_log, 64),
+            ReadChannel::Gather => return None,
+        };
+        Some(base..base.saturating_add(entry << log))
     }
 
     /// The state of a queue pair in words.

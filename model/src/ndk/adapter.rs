@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::hal::Hal;
 
+use super::connection::Connections;
 use super::cq::CqObject;
 use super::endpoint::Endpoint;
 use super::error::AdapterError;
@@ -18,8 +19,8 @@ use super::slots::{Handle, Slots};
 use super::srq::SrqObject;
 use super::tokens::TokenTable;
 use super::{
-    ADAPTER_INFO_SIZE, AdapterFlags, EndpointMapping, EngineCaps, NdkAdapterInfo, NdkError,
-    NdkVersion, Notification, NtStatus, RdmaTechnology, Timing,
+    ADAPTER_INFO_SIZE, AdapterFlags, ConnectionConfig, EndpointMapping, EngineCaps, NdkAdapterInfo,
+    NdkError, NdkVersion, Notification, NtStatus, RdmaTechnology, Timing,
 };
 use crate::abi::offsets as reg;
 
@@ -73,6 +74,8 @@ pub struct AdapterConfig {
     /// as deep as asked (rounded up to a power of two), for overruns on purpose; silent requests
     /// must then leave room in the queue.
     pub cq_reserve: Option<u32>,
+    /// How connections are made by datagrams; `None`: not at all, and queue pair 1 is left alone.
+    pub connections: Option<ConnectionConfig>,
     /// Receives that a shared receive queue can hold, at most 2^14: each has a ring of that size, 64 bytes a receive.
     pub max_srq_depth: u32,
 }
@@ -90,6 +93,7 @@ impl Default for AdapterConfig {
             endpoint_mapping: EndpointMapping::None,
             timing: Timing::default(),
             cq_reserve: None,
+            connections: None,
             max_srq_depth: 1024,
         }
     }
@@ -119,6 +123,7 @@ pub struct Provider<H> {
     pub(super) notifications: Vec<Notification>,
     pub(super) closing: Vec<super::Qp>,
     pub(super) endpoints: Vec<Endpoint>,
+    pub(super) connections: Option<Box<Connections>>,
 }
 
 impl<H: Hal> Provider<H> {
@@ -145,25 +150,41 @@ impl<H: Hal> Provider<H> {
         // Of each queue pair one when it fails and one when it has let its shared receives go.
         let events = 2 * caps.queue_pairs + caps.completion_queues + caps.shared_receive_queues;
         let events = EventQueue::open(&mut hal, events)?;
+        let mut tokens = TokenTable::new(caps.tokens);
+        let connections = match config.connections {
+            Some(how) => Some(Connections::open(
+                &mut hal,
+                &mut tokens,
+                &config,
+                how,
+                caps,
+            )?),
+            None => None,
+        };
+        let cqs = match &connections {
+            Some(_) => Connections::completion_queue(caps),
+            None => caps.completion_queues,
+        };
         Ok(Self {
             hal,
             config,
             version,
             caps,
             pds: Slots::new(1, 1 << 16),
-            cqs: Slots::new(0, caps.completion_queues),
+            cqs: Slots::new(0, cqs),
             // Numbers 0 and 1 belong to management.
             qps: Slots::new(2, caps.queue_pairs),
             mrs: Slots::new(0, u32::MAX),
             mws: Slots::new(0, u32::MAX),
             srqs: Slots::new(0, caps.shared_receive_queues),
-            tokens: TokenTable::new(caps.tokens),
+            tokens,
             page_table: PageTable::new(caps.pages),
             rings: RingPool::default(),
             events,
             notifications: Vec::new(),
             closing: Vec::new(),
             endpoints: Vec::new(),
+            connections: connections.map(Box::new),
         })
     }
 

@@ -126,19 +126,16 @@ impl<H: Hal> Provider<H> {
     }
 }
 
-impl<H: Hal> Bench<'_, H> {
-    /// Connects a queue pair without a connection protocol. Both sides must be connected before
-    /// either sends. `STATUS_CONNECTION_ACTIVE`: connected already (reading O33); `STATUS_INVALID_DEVICE_STATE`: in error.
-    pub fn connect(&mut self, qp: Qp, parameters: &ConnectParameters) -> Result<(), NdkError> {
-        let provider = &mut *self.provider;
-        let caps = provider.caps;
-        let number = provider.qp_number(qp)?;
-        let object = provider.qps.get_mut(qp).ok_or(stale(qp))?;
-        match object.phase {
-            QpPhase::Idle => {}
-            QpPhase::Connected => return Err(NtStatus::CONNECTION_ACTIVE.into()),
-            QpPhase::Error => return Err(NtStatus::INVALID_DEVICE_STATE.into()),
-        }
+impl<H: Hal> Provider<H> {
+    /// Tells the engine with whom a queue pair speaks, and how. What the consumer may post is another question.
+    pub(super) fn make_qp_ready(
+        &mut self,
+        qp: Qp,
+        parameters: &ConnectParameters,
+    ) -> Result<(), NdkError> {
+        let caps = self.caps;
+        let number = self.qp_number(qp)?;
+        let object = self.qps.get_mut(qp).ok_or(stale(qp))?;
         let remote_ip = parameters.remote_ip.to_canonical();
         let octets = match remote_ip {
             IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
@@ -172,8 +169,27 @@ impl<H: Hal> Bench<'_, H> {
             .set("rnr_retry", parameters.rnr_retry.min(7))
             .set("min_rnr_timer", parameters.min_rnr_timer.min(31))
             .set("remote_ip", u128::from_le_bytes(octets));
-        window::write_entry(&mut provider.hal, Table::Qp, number, &object.entry)?;
+        window::write_entry(&mut self.hal, Table::Qp, number, &object.entry)?;
         object.outbound_read_limit = outbound;
+        Ok(())
+    }
+}
+
+impl<H: Hal> Bench<'_, H> {
+    /// Connects a queue pair without a connection protocol. Both sides must be connected before
+    /// either sends. `STATUS_CONNECTION_ACTIVE`: connected already (reading O33); `STATUS_INVALID_DEVICE_STATE`: in error.
+    pub fn connect(&mut self, qp: Qp, parameters: &ConnectParameters) -> Result<(), NdkError> {
+        let provider = &mut *self.provider;
+        let object = provider.qps.get_mut(qp).ok_or(stale(qp))?;
+        match object.phase {
+            QpPhase::Idle => {}
+            QpPhase::Connecting | QpPhase::Connected => {
+                return Err(NtStatus::CONNECTION_ACTIVE.into());
+            }
+            QpPhase::Error => return Err(NtStatus::INVALID_DEVICE_STATE.into()),
+        }
+        provider.make_qp_ready(qp, parameters)?;
+        let object = provider.qps.get_mut(qp).ok_or(stale(qp))?;
         object.phase = QpPhase::Connected;
         Ok(())
     }

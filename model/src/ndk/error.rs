@@ -63,6 +63,12 @@ pub enum AdapterError {
         /// How often CTX_STATUS was read.
         reads: u32,
     },
+    /// A frame of connection management was not sent or received.
+    #[error("a frame of queue pair 1 completed with status {status}")]
+    Frame {
+        /// Status byte of its completion entry.
+        status: u8,
+    },
     /// A completion entry that fits no request.
     #[error("completion queue {cq}, entry {index}: {cause}")]
     Completion {

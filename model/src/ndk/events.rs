@@ -9,7 +9,7 @@ use super::error::AdapterError;
 use super::layout::{byte, flag};
 use super::qp::QpPhase;
 use super::queue::Receives;
-use super::{Cq, Mr, Mw, NdkError, NtStatus, Pd, Qp, Srq};
+use super::{Connector, Cq, Listener, Mr, Mw, NdkError, NtStatus, Pd, Qp, SharedEndpoint, Srq};
 use crate::abi::offsets as reg;
 
 /// An object that was closed.
@@ -27,6 +27,12 @@ pub enum Object {
     Mw(Mw),
     /// A shared receive queue.
     Srq(Srq),
+    /// A connector.
+    Connector(Connector),
+    /// A listener.
+    Listener(Listener),
+    /// A shared endpoint.
+    SharedEndpoint(SharedEndpoint),
 }
 
 /// What NDKPI tells by a callback, or (queue-pair errors) a driver would log.
@@ -60,6 +66,35 @@ pub enum Notification {
         qp_context: u64,
         /// Why.
         status: NtStatus,
+    },
+    /// A call that returned `STATUS_PENDING` is complete (NDK-REQ).
+    #[doc(alias = "NDK_FN_REQUEST_COMPLETION")]
+    Completed {
+        /// Value given at the call.
+        request_context: u64,
+        /// How it ended.
+        status: NtStatus,
+    },
+    /// A listener has a request (NDK-LSTN-1).
+    #[doc(alias = "NDK_FN_CONNECT_EVENT_CALLBACK")]
+    Connect {
+        /// The listener.
+        listener: Listener,
+        /// Value given at its creation.
+        context: u64,
+        /// A new connector, to be accepted, rejected or closed.
+        connector: Connector,
+    },
+    /// The peer disconnects, or the connection broke; told once (NDK-DEV-1).
+    #[doc(alias = "NDK_FN_DISCONNECT_EVENT_CALLBACK")]
+    #[doc(alias = "NDK_FN_DISCONNECT_EVENT_CALLBACK_EX")]
+    Disconnect {
+        /// The connector.
+        connector: Connector,
+        /// Value given with its accept or complete connect (NDK-DEV-5).
+        context: u64,
+        /// ProviderDisconnectReason; 0: not provided (NDK-DEV-4).
+        reason: u32,
     },
     /// A close that returned `STATUS_PENDING` is done.
     #[doc(alias = "NDK_FN_CLOSE_COMPLETION")]
@@ -137,9 +172,20 @@ impl EventQueue {
 impl<H: Hal> Provider<H> {
     /// What has happened: looks at the event queue if the interrupt line is high.
     pub fn poll_events(&mut self) -> Result<Vec<Notification>, NdkError> {
+        self.take_events_if_any()?;
+        self.finish_poll()
+    }
+
+    /// Looks at the event queue if the interrupt line is high.
+    pub(super) fn take_events_if_any(&mut self) -> Result<(), NdkError> {
         if self.hal.interrupt()? {
             self.take_events()?;
         }
+        Ok(())
+    }
+
+    /// Ends closes that can end, and hands over what there is to tell.
+    pub(super) fn finish_poll(&mut self) -> Result<Vec<Notification>, NdkError> {
         self.reap_closed_qps()?;
         Ok(std::mem::take(&mut self.notifications))
     }
@@ -147,8 +193,7 @@ impl<H: Hal> Provider<H> {
     /// As [`Provider::poll_events`], but looks at the event queue in any case.
     pub fn drain_events(&mut self) -> Result<Vec<Notification>, NdkError> {
         self.take_events()?;
-        self.reap_closed_qps()?;
-        Ok(std::mem::take(&mut self.notifications))
+        self.finish_poll()
     }
 
     pub(super) fn take_events(&mut self) -> Result<(), NdkError> {
@@ -181,7 +226,7 @@ impl<H: Hal> Provider<H> {
                 }
                 match kind {
                     EventKind::LastWqe => self.let_go(event.number),
-                    _ => self.qp_failed(event),
+                    _ => return self.qp_failed(event),
                 }
                 Ok(())
             }
@@ -219,7 +264,7 @@ impl<H: Hal> Provider<H> {
         }
     }
 
-    fn qp_failed(&mut self, event: Event) {
+    fn qp_failed(&mut self, event: Event) -> Result<(), NdkError> {
         let handle: Option<Qp> = self.qps.handle(event.number);
         if let (Some(qp), Some(object)) = (handle, self.qps.number_mut(event.number)) {
             object.phase = QpPhase::Error;
@@ -231,6 +276,8 @@ impl<H: Hal> Provider<H> {
                     nt_status(status, false, self.config.remote_access_status)
                 }),
             });
+            self.connection_failed(qp)?;
         }
+        Ok(())
     }
 }

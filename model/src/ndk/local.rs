@@ -331,7 +331,7 @@ impl<H: Hal> Provider<H> {
 
     fn check_local(&self, qp: Qp, flags: OpFlags, allowed: u32) -> Result<(), NdkError> {
         let object = self.qps.get(qp).ok_or(stale(qp))?;
-        if object.phase == QpPhase::Idle {
+        if matches!(object.phase, QpPhase::Idle | QpPhase::Connecting) {
             return Err(NtStatus::CONNECTION_INVALID.into());
         }
         if flags.0 & !allowed != 0 {

@@ -13,6 +13,7 @@
 //! | `mw`, `fast`, `local` | memory windows, fast registration, invalidation |
 //! | `qp`, `queue`, `post`, `wqe` | queue pairs: rings, checks at posting, encoding |
 //! | `srq` | shared receive queues |
+//! | `connection` | listeners, connectors, shared endpoints; the datagrams that make and end connections |
 //! | `events` | event queue and notifications |
 //! | `oid`, `endpoint` | OID queries |
 //! | [`bench`](mod@bench) | what a bench does besides NDKPI |
@@ -49,6 +50,7 @@
 
 mod adapter;
 pub mod bench;
+mod connection;
 mod cq;
 mod cq_control;
 mod decode;
@@ -79,6 +81,7 @@ mod window;
 mod wqe;
 
 pub use adapter::{AdapterConfig, Provider};
+pub use connection::{AcceptParameters, ConnectRequest, ConnectionConfig, ConnectionData, Subnet};
 pub use endpoint::{Endpoint, EndpointKind, EndpointMapping, EndpointOwner};
 pub use error::{AdapterError, CompletionFault, NdkError};
 pub use events::{Notification, Object};
@@ -90,7 +93,7 @@ pub use oid::{Oid, OidOutcome, OidRequestType};
 pub use qp::{QpParameters, QpPhase};
 pub use result::{NdkResult, NdkResultEx, OperationType};
 pub use sge::{LocalToken, Mdl, PAGE_SIZE, RemoteToken, Sge};
-pub use slots::{Cq, Mr, Mw, Pd, Qp, Srq};
+pub use slots::{Connector, Cq, Listener, Mr, Mw, Pd, Qp, SharedEndpoint, Srq};
 pub use srq::SrqParameters;
 pub use status::NtStatus;
 pub use timing::Timing;

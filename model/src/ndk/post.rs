@@ -224,7 +224,7 @@ impl<H: Hal> Provider<H> {
     /// Checks 1 to 5; the length of the request.
     fn check(&self, qp: Qp, request: &Request<'_>) -> Result<u32, NdkError> {
         let object = self.qps.get(qp).ok_or(stale(qp))?;
-        if object.phase == QpPhase::Idle {
+        if matches!(object.phase, QpPhase::Idle | QpPhase::Connecting) {
             return Err(NtStatus::CONNECTION_INVALID.into());
         }
         let read = request.opcode == WqeOpcode::Read;

@@ -7,7 +7,9 @@ use super::adapter::{MAX_DEPTH, MAX_INLINE, MAX_RQ_SGE, MAX_SQ_SGE, Provider, st
 use super::queue::{Posted, ReceiveQueue, Receives, SendQueue, Signal};
 use super::slots::Slots;
 use super::wqe::{ENTRY, HEADER, SqEntry, SqHeader};
-use super::{Cq, NdkError, Notification, NtStatus, Object, OpFlags, Pd, Qp, Sge, Srq, window};
+use super::{
+    Connector, Cq, NdkError, Notification, NtStatus, Object, OpFlags, Pd, Qp, Sge, Srq, window,
+};
 use crate::abi::offsets as reg;
 
 /// Parameters of NdkCreateQp.
@@ -52,6 +54,8 @@ impl QpParameters {
 pub enum QpPhase {
     /// Not connected: receives only.
     Idle,
+    /// A connection is being made: receives only.
+    Connecting,
     /// Connected.
     Connected,
     /// A request failed, the peer's did, or the consumer flushed: everything posted is cancelled.
@@ -72,6 +76,10 @@ pub(super) struct QpObject {
     pub(super) receives: Receives,
     /// The entry of the engine's table.
     pub(super) entry: Record,
+    /// The connector that makes its connection.
+    pub(super) connector: Option<Connector>,
+    /// Whether the marker of its end was posted.
+    marked: bool,
     closing: bool,
 }
 
@@ -159,6 +167,8 @@ impl<H: Hal> Provider<H> {
             sq: SendQueue::new(sq_base, sq_log, stride, p.initiator_queue_depth),
             receives,
             entry,
+            connector: None,
+            marked: false,
             closing: false,
         };
         let qp = self
@@ -194,12 +204,12 @@ impl<H: Hal> Provider<H> {
             return Ok(NtStatus::PENDING);
         }
         object.closing = true;
-        if object.is_done() {
+        if object.is_done() && object.connector.is_none() {
             self.remove_qp(qp)?;
             return Ok(NtStatus::SUCCESS);
         }
         self.flush(qp)?;
-        self.post_marker(qp)?;
+        self.mark_end(qp)?;
         self.closing.push(qp);
         Ok(NtStatus::PENDING)
     }
@@ -250,7 +260,9 @@ impl<H: Hal> Provider<H> {
             self.absorb(initiator)?;
             // A dead completion queue reports nothing any more.
             let dead = self.cq_is_dead(receive) || self.cq_is_dead(initiator);
-            if dead || self.qps.get(qp).is_none_or(QpObject::is_done) {
+            let held = self.qps.get(qp).is_some_and(|qp| qp.connector.is_some());
+            let done = dead || self.qps.get(qp).is_none_or(QpObject::is_done);
+            if done && !held {
                 self.remove_qp(qp)?;
                 self.notifications
                     .push(Notification::Closed(Object::Qp(qp)));
@@ -261,15 +273,16 @@ impl<H: Hal> Provider<H> {
         Ok(())
     }
 
-    /// The last request of a closing queue pair, if its queue would end with a silent one: flushed behind all
-    /// others, it shows that they are done.
-    fn post_marker(&mut self, qp: Qp) -> Result<(), NdkError> {
+    /// Posts a last request to a queue pair in error, if its queue would end with a silent one: flushed behind all
+    /// others, it shows that they are done. Later ones, silent or not, are flushed with an entry.
+    pub(super) fn mark_end(&mut self, qp: Qp) -> Result<(), NdkError> {
         let Some(object) = self.qps.get_mut(qp) else {
             return Ok(());
         };
-        if !object.sq.ends_silent() {
+        if object.marked || object.phase != QpPhase::Error || !object.sq.ends_silent() {
             return Ok(());
         }
+        object.marked = true;
         let entry = SqEntry::new(&SqHeader {
             opcode: WqeOpcode::Send,
             flags: OpFlags::NONE,
@@ -313,7 +326,7 @@ impl<H: Hal> Provider<H> {
 
 impl QpObject {
     /// Whether no request can complete any more.
-    fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         self.sq.ring.outstanding() == 0 && self.receives.is_done()
     }
 }

@@ -50,6 +50,12 @@ handles! {
     Cq, "NDK_CQ", "completion queue";
     /// Queue pair.
     Qp, "NDK_QP", "queue pair";
+    /// Connector.
+    Connector, "NDK_CONNECTOR", "connector";
+    /// Listener.
+    Listener, "NDK_LISTENER", "listener";
+    /// Shared endpoint.
+    SharedEndpoint, "NDK_SHARED_ENDPOINT", "shared endpoint";
     /// Shared receive queue.
     Srq, "NDK_SRQ", "shared receive queue";
     /// Memory region.
@@ -152,6 +158,21 @@ impl<T> Slots<T> {
                 generation: slot.generation,
             })
         })
+    }
+
+    /// All objects.
+    pub(super) fn values(&self) -> impl Iterator<Item = &T> + '_ {
+        self.slots.iter().filter_map(|slot| slot.value.as_ref())
+    }
+
+    /// The first object that fits.
+    pub(super) fn find<K: Handle>(&self, fits: impl Fn(&T) -> bool) -> Option<K> {
+        let fits = |number: &u32| {
+            let value = self.slot(*number).and_then(|slot| slot.value.as_ref());
+            value.is_some_and(&fits)
+        };
+        let number = self.numbers().find(fits)?;
+        self.handle(number)
     }
 
     /// Whether the number is in range.

@@ -178,11 +178,10 @@ fn queued_replays() {
     assert_eq!(verdict, request(PSN + 2, RxResult::Accept));
     for _ in 0..3 {
         // It may be discarded, as another answer to this read was asked for, or it is remembered no more.
-        assert_eq!(
-            engine.listed(CommitKind::Respond),
-            [respond(RespondKind::Discard, PSN + 1)]
-        );
-        engine.accepted(respond(RespondKind::Read, PSN + 1));
+        let both = [RespondKind::Discard, RespondKind::Read];
+        let both = both.map(|kind| respond(kind, PSN + 1));
+        assert_eq!(engine.listed(CommitKind::Respond), both);
+        engine.accepted(both[1]);
     }
     // The one that is accepted has not left: max_ird is 1.
     let verdict = give(&mut engine, &read(PSN + 3, va, token, 1));
@@ -251,6 +250,8 @@ fn an_older_answer_gives_way() {
         engine.refused(answer(PSN + 1, dropped));
         // Its second packet was lost.
         take(&mut engine, PSN + 1, 256, LENGTH - 256);
+        let both = [answer(PSN + 1, dropped), answer(PSN + 1, sent)];
+        assert_eq!(engine.listed(CommitKind::Respond), both);
         if discarded {
             engine.accepted(answer(PSN + 1, dropped));
         } else {

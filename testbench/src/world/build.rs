@@ -6,10 +6,11 @@ use tandem_model::ndk::{
     EndpointMapping, Mdl, MrUse, NdkError, NdkVersion, NtStatus, Provider, QpParameters, Timing,
 };
 
+use super::cm::Connections;
 use super::connect::connect;
 use super::ledger::Ledger;
 use super::state::{CqState, QpState, RegionState, Result, State, StepError, Tokens};
-use super::{Address, Capture, HostMemory, Node, RunOptions, World, bytes_of, impair, local, srq};
+use super::{Address, Capture, HostMemory, Node, RunOptions, World, bytes_of, cm, impair, local, srq};
 use crate::targets;
 use crate::vector::object::{self, RegionKind};
 use crate::vector::{At, Vector};
@@ -31,7 +32,7 @@ pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
     let head = &vector.head;
     let mut nodes = Vec::new();
     for (place, (name, node)) in head.node.iter().enumerate() {
-        nodes.push(open(place, name, node, options)?);
+        nodes.push(open(place, name, node, cm::is_used(vector), options)?);
     }
     let names: Vec<&str> = head.node.keys().map(String::as_str).collect();
     let capture = match &options.capture {
@@ -52,6 +53,7 @@ pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
         windows: BTreeMap::new(),
         srqs: BTreeMap::new(),
         qps: BTreeMap::new(),
+        connections: Connections::default(),
         ledger: Ledger::new(&vector.steps),
     };
     for place in 0..names.len() {
@@ -76,8 +78,7 @@ pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
         let pd = state.pd(&region.pd, place)?;
         declare_region(&mut state, name, region, place, pd)?;
         if region.kind == RegionKind::FastRegister {
-            local::initialize(&mut state, name, region)
-                .map_err(|error| error.at(region.span()))?;
+            local::initialize(&mut state, name, region).map_err(|error| error.at(region.span()))?;
         } else if !region.later && region.kind != RegionKind::Privileged {
             register(&mut state, vector, name, NtStatus::SUCCESS)
                 .map_err(|error| error.at(region.span()))?;
@@ -91,6 +92,7 @@ pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
     for (_, connection) in head.connection.iter().filter(|(_, made)| !made.later) {
         connect(&mut state, connection).map_err(|error| error.at(connection.span()))?;
     }
+    cm::create(&mut state, vector)?;
     for table in &head.network {
         impair::change(&mut state, table).map_err(|error| error.at(table.span()))?;
     }
@@ -148,7 +150,13 @@ impl State {
     }
 }
 
-fn open(place: usize, name: &str, node: &object::Node, options: &RunOptions) -> Result<Node> {
+fn open(
+    place: usize,
+    name: &str,
+    node: &object::Node,
+    connects: bool,
+    options: &RunOptions,
+) -> Result<Node> {
     let kind = options.kind(name, node.target);
     let address = Address::of(place);
     let mut config = address.adapter();
@@ -170,6 +178,7 @@ fn open(place: usize, name: &str, node: &object::Node, options: &RunOptions) -> 
     if node.mapped_to_tcp {
         config.endpoint_mapping = EndpointMapping::Tcp;
     }
+    config.connections = connects.then(|| cm::config(options.seed ^ place as u64));
     config.cq_reserve = node.cq_reserve;
     let clocks =
         |chosen: &Option<At<u32>>, usual| chosen.as_ref().map_or(usual, |own| *own.value());

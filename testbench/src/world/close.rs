@@ -19,8 +19,19 @@ pub(super) fn ended(
     let may = may.all();
     if !may.iter().any(|may| may.0 == status) {
         let may: Vec<String> = may.iter().map(|may| may.0.to_string()).collect();
+        let call = match object {
+            Object::Pd(_) => "NdkClosePd",
+            Object::Cq(_) => "NdkCloseCq",
+            Object::Qp(_) => "NdkCloseQp",
+            Object::Srq(_) => "NdkCloseSrq",
+            Object::Mr(_) => "NdkCloseMr",
+            Object::Mw(_) => "NdkCloseMw",
+            Object::Connector(_) => "NdkCloseConnector",
+            Object::Listener(_) => "NdkCloseListener",
+            Object::SharedEndpoint(_) => "NdkCloseSharedEndpoint",
+        };
         return Err(StepError::new(format!(
-            "closing returned {status}, expected {}",
+            "{call} returned {status}, expected {}",
             may.join(" or ")
         )));
     }

@@ -5,10 +5,10 @@ use tandem_model::ndk::{InvalidateTarget, MrUse, Object, OpFlags, Qp};
 use super::ledger::{Entry, What};
 use super::state::{Result, State, StepError, Tokens, WindowState};
 use super::{close, post};
+use crate::vector::Vector;
 use crate::vector::object::Region;
 use crate::vector::step::{Bind, CloseMr, CloseMw, FastRegister, Invalidate};
 use crate::vector::value::Status;
-use crate::vector::Vector;
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;

@@ -4,6 +4,7 @@ mod account;
 mod build;
 mod capture;
 mod close;
+mod cm;
 mod connect;
 mod cq;
 mod expect;

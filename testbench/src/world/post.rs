@@ -142,9 +142,7 @@ impl Call<'_> {
             }
             let posted = state.returned(place, self.name, outcome, self.returns)?;
             let entry = match posted {
-                Some(()) if state.ledger.is_kept() => {
-                    Some(self.entry(state, context, invalidate)?)
-                }
+                Some(()) if state.ledger.is_kept() => Some(self.entry(state, context, invalidate)?),
                 _ => None,
             };
             let receive = matches!(self.kind, Kind::Receive);
@@ -253,7 +251,12 @@ fn far_stretch(state: &State, named: &Remote, length: u32) -> Result<Option<Stre
 
 /// An element of a scatter/gather list.
 pub(super) fn element(
-    state: &mut State, named: &Element, place: usize, pd: Pd, inline: bool) -> Result<Sge> {
+    state: &mut State,
+    named: &Element,
+    place: usize,
+    pd: Pd,
+    inline: bool,
+) -> Result<Sge> {
     let privileged_region = match &named.region {
         Some(name) => state.region(name)?.kind == RegionKind::Privileged,
         None => false,

@@ -99,9 +99,9 @@ pub(super) fn notification(state: &mut State, name: &str) -> Result {
         |notification| matches!(notification, Notification::Srq { srq, .. } if *srq == handle),
     )?;
     match found {
-        Notification::Srq { context: got, .. } if got != context => {
-            Err(StepError::new(format!("{what} with another context: {got:#x}")))
-        }
+        Notification::Srq { context: got, .. } if got != context => Err(StepError::new(format!(
+            "{what} with another context: {got:#x}"
+        ))),
         _ => Ok(()),
     }
 }
@@ -113,9 +113,7 @@ pub(super) fn no_notification(state: &mut State, name: &str) -> Result {
         let srq = state.srq(name)?;
         (srq.node, srq.srq)
     };
-    let is_its = |notification: &Notification| {
-        matches!(notification, Notification::Srq { srq, .. } if *srq == handle)
-    };
+    let is_its = |notification: &Notification| matches!(notification, Notification::Srq { srq, .. } if *srq == handle);
     let node = state.world.nodes.get(place);
     if node.is_some_and(|node| node.notifications.iter().any(is_its)) {
         let message = format!("shared receive queue `{name}` notified");

@@ -1,5 +1,6 @@
 //! A vector in words.
 
+mod connection;
 mod impairment;
 mod step;
 
@@ -72,7 +73,11 @@ fn objects(vector: &Vector, text: &mut String) -> std::fmt::Result {
         writeln!(text, "Window {name} on node {}.", window.node.value())?;
     }
     for (name, srq) in &head.srq {
-        writeln!(text, "Shared receive queue {name} on node {}.", srq.node.value())?;
+        writeln!(
+            text,
+            "Shared receive queue {name} on node {}.",
+            srq.node.value()
+        )?;
     }
     for (name, connection) in &head.connection {
         let mtu = connection.mtu.as_ref().map_or(1024, |mtu| *mtu.value());

@@ -1,0 +1,10 @@
+//! Conversations of two sides: who says what when, over a network that loses, repeats and reorders.
+
+mod connecting;
+mod disconnecting;
+mod duplicates;
+mod explored;
+mod failures;
+mod pair;
+mod refusals;
+mod terms;
