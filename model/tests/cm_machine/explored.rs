@@ -232,6 +232,7 @@ impl Run {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
+    /// Whatever the network and the consumers do, both sides come to the same end, once.
     // Covers: WIRE-CM-7, WIRE-CM-8, WIRE-CM-14
     #[test]
     fn both_sides_agree(
