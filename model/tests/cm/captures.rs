@@ -29,6 +29,7 @@ fn conversation(name: &str) -> Vec<Mad> {
 }
 
 /// WIRE-CM-2, -4, -9, -10: ids, transaction ids and queue pair numbers as Linux has them.
+// Covers: WIRE-CM-2, WIRE-CM-4
 #[test]
 fn a_connection_is_made_and_ended() {
     let mads = conversation("cm_rping.pcap");
@@ -67,7 +68,7 @@ fn a_connection_is_made_and_ended() {
     assert_eq!(drep.transaction_id, dreq.transaction_id);
 }
 
-/// WIRE-CM-12.
+// Covers: WIRE-CM-12
 #[test]
 fn nobody_listens() {
     let mads = conversation("cm_reject.pcap");

@@ -19,6 +19,7 @@ fn all_are_there() {
 }
 
 /// WIRE-CM-1, -2 (the fields of the request that Linux accepted), -4, -5, -6, -15 (those of Linux have AckReq).
+// Covers: WIRE-CM-1, WIRE-CM-4, WIRE-CM-5, WIRE-CM-6, WIRE-CM-15
 #[test]
 fn all_fields_are_read() {
     for golden in management() {
@@ -29,6 +30,7 @@ fn all_fields_are_read() {
 }
 
 /// WIRE-CM-1: 256 bytes, and each of them as it was.
+// Covers: WIRE-CM-1, WIRE-CM-6, WIRE-EXT-8, WIRE-BTH-8
 #[test]
 fn all_are_emitted_byte_for_byte() {
     for golden in management() {

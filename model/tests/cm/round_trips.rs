@@ -39,7 +39,7 @@ proptest! {
         }
     }
 
-    /// WIRE-CM-5.
+    // Covers: WIRE-CM-5
     #[test]
     fn addresses_survive(
         (source, destination) in addresses(),

@@ -56,6 +56,7 @@ fn three_messages_make_a_connection() {
 }
 
 /// WIRE-CM-3, -13: each side's queue pair mirrors the other's.
+// Covers: WIRE-CM-3
 #[test]
 fn queue_pairs_fit_together() {
     let mut pair = Pair::new();
@@ -71,6 +72,7 @@ fn queue_pairs_fit_together() {
 }
 
 /// WIRE-CM-14, NDK-CONN-8: a lost request is sent again, the same.
+// Covers: WIRE-CM-14
 #[test]
 fn a_lost_request_is_sent_again() {
     let mut pair = Pair::new();
@@ -86,6 +88,7 @@ fn a_lost_request_is_sent_again() {
 }
 
 /// WIRE-CM-14: a lost reply is sent again.
+// Covers: WIRE-CM-14
 #[test]
 fn a_lost_reply_is_sent_again() {
     let mut pair = Pair::new();
@@ -104,6 +107,7 @@ fn a_lost_reply_is_sent_again() {
 }
 
 /// WIRE-CM-7: a lost RTU is repaired by the reply, sent again, and another RTU.
+// Covers: WIRE-CM-7
 #[test]
 fn a_lost_rtu_is_repaired_by_the_reply() {
     let mut pair = Pair::new();

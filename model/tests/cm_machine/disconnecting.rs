@@ -7,6 +7,7 @@ use crate::pair::{Pair, Side, acceptance, names, only_rej, request};
 
 /// NDK-DISC-1, -2, -5, -6, NDK-DEV-1, -3, WIRE-CM-9: one side asks, the other's consumer agrees; nothing is cancelled at
 /// the other side before it does.
+// Covers: WIRE-CM-9
 #[test]
 fn a_disconnect_takes_both_consumers() {
     for side in [Side::A, Side::B] {
@@ -57,6 +58,7 @@ fn disconnects_may_cross() {
 }
 
 /// WIRE-CM-14: a lost DREQ is sent again, a lost DREP too, since the DREQ is.
+// Covers: WIRE-CM-14
 #[test]
 fn lost_disconnects_are_repaired() {
     let mut pair = Pair::new();
@@ -90,6 +92,7 @@ fn a_disconnect_times_out() {
 }
 
 /// WIRE-CM-9: a DREQ to another queue pair number is ignored.
+// Covers: WIRE-CM-9
 #[test]
 fn a_disconnect_of_another_queue_pair_is_ignored() {
     let mut pair = Pair::new();

@@ -18,6 +18,7 @@ fn again(pair: &mut Pair, from: Side, mad: &Mad) -> Vec<Mad> {
 }
 
 /// WIRE-CM-7, -8, -10: every message of a connection's life, given again at every later time.
+// Covers: WIRE-CM-7, WIRE-CM-8, WIRE-CM-10
 #[test]
 fn every_message_may_come_again() {
     let mut pair = Pair::new();

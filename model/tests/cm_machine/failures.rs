@@ -6,6 +6,7 @@ use tandem_model::cm::{RejectReason, RejectedMessage};
 use crate::pair::{Pair, Side, acceptance, names, only_rej, request};
 
 /// WIRE-CM-11, NDK-REJ-2: the passive consumer rejects, with its words.
+// Covers: WIRE-CM-11
 #[test]
 fn a_request_is_rejected() {
     let mut pair = Pair::new();

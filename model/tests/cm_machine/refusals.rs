@@ -26,6 +26,7 @@ fn rejected(alter: impl FnOnce(&mut Req)) -> Rej {
 }
 
 /// WIRE-CM-12, and the other reasons.
+// Covers: WIRE-CM-12
 #[test]
 fn requests_have_reasons_to_be_rejected() {
     let reason = |alter: fn(&mut Req)| rejected(alter).reason;

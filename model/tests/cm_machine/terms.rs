@@ -6,6 +6,7 @@ use tandem_model::cm::machine::{CmConfig, Event, ReadLimits};
 use crate::pair::{Pair, Side, acceptance, config, request};
 
 /// NDK-CONN-2, -3, -4, NDK-ACC-1, WIRE-CM-13: the lesser of what both want, each way.
+// Covers: WIRE-CM-13
 #[test]
 fn read_limits_are_the_lesser_ones() {
     for ours in [(0, 0), (1, 5), (16, 2), (255, 255)] {
