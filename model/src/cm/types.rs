@@ -293,6 +293,7 @@ mod tests {
     use super::*;
 
     /// WIRE-CM-4.
+    // Covers: WIRE-CM-4
     #[test]
     fn service_ids_hold_ports() {
         assert_eq!(ServiceId::tcp(7174).0, 0x0106_1C06);

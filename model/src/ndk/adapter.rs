@@ -101,9 +101,9 @@ impl Default for AdapterConfig {
 
 /// The provider on one adapter: an NDK_ADAPTER with its objects, above any [`Hal`].
 ///
-/// One thread, handles for objects, and every call done when it returns: asynchronous parts of NDKPI
-/// appear as `STATUS_SUCCESS` inline, callbacks as [`Notification`]s that the consumer takes with
-/// [`Provider::poll_events`].
+/// One thread, and handles for objects. Calls that depend on the peer, and closes, may return `STATUS_PENDING`; all others
+/// are done when they return. Callbacks are [`Notification`]s that the consumer takes with [`Provider::poll`], or
+/// [`Provider::poll_events`] if the adapter makes no connections.
 #[doc(alias = "NDK_ADAPTER")]
 pub struct Provider<H> {
     pub(super) hal: H,

@@ -31,6 +31,8 @@
 //! in the table, so that no doorbell overtakes it. Reading a register must therefore let the adapter go on; a
 //! [`Hal`](crate::hal::Hal) on which it does not ends in [`AdapterError::ContextBusy`].
 //!
+//! Timers of connections go by the time that [`Provider::poll`] is told.
+//!
 //! # Example
 //!
 //! ```

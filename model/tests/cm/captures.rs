@@ -28,8 +28,7 @@ fn conversation(name: &str) -> Vec<Mad> {
     mads
 }
 
-/// WIRE-CM-2, -4, -9, -10: ids, transaction ids and queue pair numbers as Linux has them.
-// Covers: WIRE-CM-2, WIRE-CM-4
+/// WIRE-CM-9, -10: ids, transaction ids and queue pair numbers as Linux has them.
 #[test]
 fn a_connection_is_made_and_ended() {
     let mads = conversation("cm_rping.pcap");
@@ -68,7 +67,7 @@ fn a_connection_is_made_and_ended() {
     assert_eq!(drep.transaction_id, dreq.transaction_id);
 }
 
-// Covers: WIRE-CM-12
+/// WIRE-CM-12.
 #[test]
 fn nobody_listens() {
     let mads = conversation("cm_reject.pcap");

@@ -1,10 +1,10 @@
 //! The golden packets of connection management, taken apart and put together.
 
-use tandem_model::cm::{Datagram, Mad};
+use tandem_model::cm::{Datagram, Mad, Message};
 use tandem_model::wire::Frame;
 
 use crate::fields::fields;
-use crate::golden::{Golden, hex, packets};
+use crate::golden::{Golden, hex, packet, packets};
 
 fn management() -> Vec<Golden> {
     packets()
@@ -18,7 +18,7 @@ fn all_are_there() {
     assert_eq!(management().len(), 13);
 }
 
-/// WIRE-CM-1, -2 (the fields of the request that Linux accepted), -4, -5, -6, -15 (those of Linux have AckReq).
+/// WIRE-CM-1, -4 to -6, -15 (those of Linux have AckReq).
 // Covers: WIRE-CM-1, WIRE-CM-4, WIRE-CM-5, WIRE-CM-6, WIRE-CM-15
 #[test]
 fn all_fields_are_read() {
@@ -29,8 +29,8 @@ fn all_fields_are_read() {
     }
 }
 
-/// WIRE-CM-1: 256 bytes, and each of them as it was.
-// Covers: WIRE-CM-1, WIRE-CM-6, WIRE-EXT-8, WIRE-BTH-8
+/// WIRE-CM-1: 256 bytes, and each of them as it was. WIRE-EXT-8, WIRE-BTH-8: from and to queue pair 1.
+// Covers: WIRE-CM-1, WIRE-EXT-8, WIRE-BTH-8
 #[test]
 fn all_are_emitted_byte_for_byte() {
     for golden in management() {
@@ -52,4 +52,19 @@ fn all_are_emitted_byte_for_byte() {
             golden.name()
         );
     }
+}
+
+/// WIRE-CM-2: what Linux answered to our request.
+// Covers: WIRE-CM-2
+#[test]
+fn linux_took_the_request() {
+    let [req, rep] = ["cm_req", "rxe_cm_rep"].map(|name| {
+        let datagram = Datagram::parse(&packet(name).frame).unwrap();
+        datagram.mad
+    });
+    let (Message::Req(ours), Message::Rep(theirs)) = (req.message, rep.message) else {
+        panic!("{req:?}\n{rep:?}");
+    };
+    assert_eq!(rep.transaction_id, req.transaction_id);
+    assert_eq!(theirs.remote_comm_id, ours.local_comm_id);
 }

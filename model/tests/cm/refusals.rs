@@ -15,6 +15,7 @@ fn refusal(bytes: &[u8]) -> String {
 }
 
 /// WIRE-CM-1.
+// Covers: WIRE-CM-1
 #[test]
 fn header_fields_are_named() {
     let cases = [
@@ -129,7 +130,8 @@ fn cut_frames_are_refused() {
     }
 }
 
-/// Frames in which nothing is wrong but that they are no datagrams of connection management.
+/// WIRE-EXT-8: frames in which nothing is wrong but that they are no datagrams of connection management.
+// Covers: WIRE-EXT-8
 #[test]
 fn headers_before_the_datagram_are_named() {
     // Offsets of a frame over untagged IPv4: BTH at 42, DETH at 54.
@@ -176,6 +178,7 @@ fn limited_members_are_heard() {
 }
 
 /// WIRE-CM-5.
+// Covers: WIRE-CM-5
 #[test]
 fn fields_of_the_ip_header_are_named() {
     let Message::Req(req) = Mad::parse(&golden_mad("cm_req")).unwrap().message else {

@@ -20,6 +20,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     /// WIRE-CM-1.
+    // Covers: WIRE-CM-1
     #[test]
     fn parse_undoes_emit(mad in mad()) {
         prop_assert_eq!(Mad::parse(&mad.emit()), Ok(mad));
@@ -39,6 +40,7 @@ proptest! {
         }
     }
 
+    /// WIRE-CM-5.
     // Covers: WIRE-CM-5
     #[test]
     fn addresses_survive(

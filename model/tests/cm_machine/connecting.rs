@@ -7,7 +7,8 @@ use tandem_model::cm::{IpCm, Message, ServiceId};
 
 use crate::pair::{PORT, Pair, Side, acceptance, caller, listener, names, request};
 
-/// WIRE-CM-1 to -6: a request, its reply, and the word that it came.
+/// WIRE-CM-4, -5: a request, its reply, and the word that it came.
+// Covers: WIRE-CM-4, WIRE-CM-5
 #[test]
 fn three_messages_make_a_connection() {
     let mut pair = Pair::new();
@@ -56,7 +57,7 @@ fn three_messages_make_a_connection() {
 }
 
 /// WIRE-CM-3, -13: each side's queue pair mirrors the other's.
-// Covers: WIRE-CM-3
+// Covers: WIRE-CM-3, WIRE-CM-13
 #[test]
 fn queue_pairs_fit_together() {
     let mut pair = Pair::new();

@@ -232,8 +232,8 @@ impl Run {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
-    /// Whatever the network and the consumers do, both sides come to the same end, once.
-    // Covers: WIRE-CM-7, WIRE-CM-8, WIRE-CM-14
+    /// WIRE-CM-7, -8, -10, -14, NDK-DEV-1, NDK-DISC-2, -6.
+    // Covers: WIRE-CM-7, WIRE-CM-8, WIRE-CM-10, WIRE-CM-14
     #[test]
     fn both_sides_agree(
         fates in vec(fate(), 0..24),

@@ -117,15 +117,16 @@ impl<H: Hal> Provider<H> {
             return Ok(NtStatus::PENDING);
         }
         object.told = true;
+        // Its completion comes before that of the close.
+        let calling = object.request.is_some();
         let (conversation, remote) = (object.conversation.take(), object.remote);
-        let resolving = matches!(object.phase, Phase::Resolving { .. });
         object.phase = Phase::Dead;
         let connections = self.connections()?;
         if let Some(id) = conversation {
             connections.manager.close(connections.now, id);
         }
-        if let Some(remote) = remote.filter(|_| resolving) {
-            connections.stack.forget(remote.ip());
+        if let Some(remote) = remote {
+            connections.stop_looking(remote.ip());
         }
         // Before the conversation is forgotten: its queue pair has to be stopped.
         self.act()?;
@@ -133,7 +134,11 @@ impl<H: Hal> Provider<H> {
             self.connections()?.conversations.remove(&id);
         }
         self.complete_request(connector, NtStatus::CANCELLED);
-        if self.reap_connector(connector)? {
+        // What was to be told of the connector and has not been fetched is of no interest any more.
+        self.notifications.retain(|told| {
+            !matches!(told, Notification::Disconnect { connector: gone, .. } if *gone == connector)
+        });
+        if !calling && self.reap_connector(connector)? {
             return Ok(NtStatus::SUCCESS);
         }
         self.connections()?.waiting.push(connector);

@@ -73,6 +73,8 @@ pub struct ConnectionConfig {
     pub packet_life: TimeCode,
     /// How long an answer of the peer's connection management may take.
     pub response_timeout: TimeCode,
+    /// How long this adapter says that its consumer may take, once the peer has asked twice.
+    pub service_timeout: TimeCode,
     /// How often its question is sent again, 0 to 15.
     pub max_retries: u8,
     /// How long this adapter takes to acknowledge.
@@ -106,6 +108,7 @@ impl Default for ConnectionConfig {
             seed: 0,
             packet_life: cm.packet_life,
             response_timeout: cm.response_timeout,
+            service_timeout: cm.service_timeout,
             max_retries: cm.max_retries,
             ack_delay: cm.ack_delay,
             path_mtu: super::bench::PathMtu::default(),
@@ -172,6 +175,7 @@ impl Connections {
         let cm = CmConfig {
             packet_life: config.packet_life,
             response_timeout: config.response_timeout,
+            service_timeout: config.service_timeout,
             max_retries: config.max_retries.min(15),
             ack_delay: config.ack_delay,
             max_mtu: config.path_mtu as u8,

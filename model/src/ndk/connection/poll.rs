@@ -3,10 +3,10 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use crate::cm::machine::{Action, Event, Failure, Path, QpAttributes, Requested};
+use crate::cm::machine::{Action, Event, Failure, Path, QpAttributes, ReadLimits, Requested};
 use crate::cm::{CommId, Datagram, Mad};
 use crate::hal::Hal;
-use crate::wire::{DropCause, Eth, Frame, Ip, Psn, source_port};
+use crate::wire::{DropCause, Eth, Frame, Ip, Psn, Qpn, source_port};
 
 use super::Connections;
 use super::accept::{accept_status, connect_status};
@@ -172,7 +172,7 @@ impl<H: Hal> Provider<H> {
         let Some(qp) = self.connector(connector)?.qp else {
             return Ok(());
         };
-        let number = crate::wire::Qpn::new(self.qp_number(qp)?);
+        let number = Qpn::new(self.qp_number(qp)?);
         let sport = source_port(attributes.flow_label, number, attributes.remote_qpn);
         let parameters = ConnectParameters {
             sq_psn: attributes.sq_psn.get(),
@@ -258,7 +258,7 @@ impl<H: Hal> Provider<H> {
         }
         if let Failure::Rejected { private_data, .. } = failure {
             let object = self.connector_mut(connector)?;
-            let limits = crate::cm::machine::ReadLimits {
+            let limits = ReadLimits {
                 inbound: 0,
                 outbound: 0,
             };
@@ -330,10 +330,10 @@ impl<H: Hal> Provider<H> {
                         connections.waiting.push(connector);
                         continue;
                     }
-                    if let Some(remote) = remote {
-                        connections.stack.forget(remote.ip());
-                    }
                     self.connect_failed(connector, NtStatus::HOST_UNREACHABLE)?;
+                    if let Some(remote) = remote {
+                        self.connections()?.stop_looking(remote.ip());
+                    }
                 }
                 Phase::Disconnecting { .. } => {
                     self.settle_disconnect(connector)?;
@@ -364,6 +364,17 @@ impl Connections {
         // The way back is the way it came.
         self.learn(path.remote, datagram.eth.src);
         self.manager.receive(self.now, path, &datagram.mad);
+    }
+
+    /// A connector waits for a neighbour no more. Others may.
+    pub(super) fn stop_looking(&mut self, ip: IpAddr) {
+        let others = self.connectors.values().any(|object| {
+            matches!(object.phase, Phase::Resolving { .. })
+                && object.remote.is_some_and(|remote| remote.ip() == ip)
+        });
+        if !others {
+            self.stack.forget(ip);
+        }
     }
 
     /// Whether a connector waits for a neighbour that is known now.

@@ -67,6 +67,7 @@ mod tests {
     }
 
     /// NDK-EPT-1, -4.
+    // Covers: NDK-EPT-1, NDK-EPT-4
     #[test]
     fn the_last_holder_frees_a_port() {
         let mut ports = Ports::default();
@@ -79,6 +80,7 @@ mod tests {
     }
 
     /// NDK-CONN-10: 16384 ports, and not one more.
+    // Covers: NDK-CONN-10
     #[test]
     fn ports_come_to_an_end() {
         let mut ports = Ports::default();

@@ -217,6 +217,12 @@ fn instant(now: Duration) -> Instant {
 mod tests {
     use super::*;
 
+    use smoltcp::phy::ChecksumCapabilities;
+    use smoltcp::wire::{
+        ArpOperation, ArpPacket, ArpRepr, EthernetFrame, EthernetProtocol, Icmpv4Packet,
+        Icmpv4Repr, IpProtocol, Ipv4Packet, Ipv4Repr,
+    };
+
     const A: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
     const B: MacAddr = MacAddr([2, 0, 0, 0, 0, 2]);
 
@@ -256,12 +262,15 @@ mod tests {
         }
     }
 
+    /// WIRE-ADR-1.
+    // Covers: WIRE-ADR-1
     #[test]
     fn neighbours_are_found_by_both_versions() {
         let (mut a, mut b) = (stack(A, 1), stack(B, 2));
-        for to in [IpAddr::V4(ip4(2)), IpAddr::V6(ip6(2))] {
+        // One question a second.
+        for (at, to) in [(1, IpAddr::V4(ip4(2))), (3, IpAddr::V6(ip6(2)))] {
             a.probe(to);
-            assert_eq!(talk(&mut a, &mut b, Duration::from_secs(1)), [(to, B)]);
+            assert_eq!(talk(&mut a, &mut b, Duration::from_secs(at)), [(to, B)]);
         }
         assert!(a.probes.is_empty());
     }
@@ -296,5 +305,86 @@ mod tests {
             )
         });
         assert!(a.has_route([198, 51, 100, 1].into()));
+    }
+
+    /// A frame of smoltcp's own making.
+    fn frame(ethertype: EthernetProtocol, length: usize, emit: impl FnOnce(&mut [u8])) -> Vec<u8> {
+        let mut bytes = vec![0; 14 + length];
+        let mut frame = EthernetFrame::new_unchecked(&mut bytes);
+        frame.set_src_addr(EthernetAddress(A.0));
+        frame.set_dst_addr(EthernetAddress(B.0));
+        frame.set_ethertype(ethertype);
+        emit(frame.payload_mut());
+        bytes
+    }
+
+    /// WIRE-ADR-1.
+    // Covers: WIRE-ADR-1
+    #[test]
+    fn questions_are_answered() {
+        let mut b = stack(B, 2);
+        let question = ArpRepr::EthernetIpv4 {
+            operation: ArpOperation::Request,
+            source_hardware_addr: EthernetAddress(A.0),
+            source_protocol_addr: ip4(1),
+            target_hardware_addr: EthernetAddress([0; 6]),
+            target_protocol_addr: ip4(2),
+        };
+        let length = question.buffer_len();
+        b.receive(frame(EthernetProtocol::Arp, length, |bytes| {
+            question.emit(&mut ArpPacket::new_unchecked(bytes));
+        }));
+        let (frames, _) = b.poll(Duration::ZERO);
+        let [answer] = &frames[..] else {
+            panic!("{frames:?}");
+        };
+        let packet = ArpPacket::new_checked(&answer[14..]).unwrap();
+        assert_eq!(answer[..6], A.0);
+        assert_eq!(
+            (packet.operation(), packet.source_hardware_addr()),
+            (ArpOperation::Reply, &B.0[..])
+        );
+    }
+
+    #[test]
+    fn an_echo_is_answered() {
+        // Who asks for an echo has asked for the neighbour before.
+        let (mut a, mut b) = (stack(A, 1), stack(B, 2));
+        a.probe(IpAddr::V4(ip4(2)));
+        talk(&mut a, &mut b, Duration::from_secs(1));
+        let echo = Icmpv4Repr::EchoRequest {
+            ident: 7,
+            seq_no: 9,
+            data: b"are you there",
+        };
+        let ip = Ipv4Repr {
+            src_addr: ip4(1),
+            dst_addr: ip4(2),
+            next_header: IpProtocol::Icmp,
+            payload_len: echo.buffer_len(),
+            hop_limit: 64,
+        };
+        let sums = ChecksumCapabilities::default();
+        let length = 20 + echo.buffer_len();
+        b.receive(frame(EthernetProtocol::Ipv4, length, |bytes| {
+            let mut packet = Ipv4Packet::new_unchecked(bytes);
+            ip.emit(&mut packet, &sums);
+            echo.emit(
+                &mut Icmpv4Packet::new_unchecked(packet.payload_mut()),
+                &sums,
+            );
+        }));
+        let (frames, _) = b.poll(Duration::from_secs(2));
+        let [answer] = &frames[..] else {
+            panic!("{frames:?}");
+        };
+        let packet = Icmpv4Packet::new_checked(&answer[34..]).unwrap();
+        let answer = Icmpv4Repr::parse(&packet, &sums).unwrap();
+        let expected = Icmpv4Repr::EchoReply {
+            ident: 7,
+            seq_no: 9,
+            data: b"are you there",
+        };
+        assert_eq!(answer, expected);
     }
 }
