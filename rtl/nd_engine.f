@@ -86,5 +86,6 @@ rtl/receive/nd_receive_posts.sv
 rtl/receive/nd_receive.sv
 rtl/complete/nd_complete_pkg.sv
 rtl/complete/nd_complete_step.sv
+rtl/complete/nd_complete_due.sv
 rtl/complete/nd_complete.sv
 rtl/nd_engine.sv
