@@ -15,10 +15,10 @@ use std::error::Error;
 use std::net::SocketAddr;
 
 use clap::ValueEnum;
-use tandem_model::ndk::{ConnectionConfig, Provider};
+use tandem_model::ndk::Provider;
 use tandem_testbench::targets::{self, TargetOptions};
 use tandem_testbench::vector::TargetKind;
-use tandem_testbench::world::{Address, Node, World};
+use tandem_testbench::world::{Address, Node, World, connections};
 
 use client::Client;
 use server::Server;
@@ -31,7 +31,7 @@ const PATIENCE: u64 = 20_000_000;
 fn node(place: usize, name: &str, kind: TargetKind) -> Result<Node, Box<dyn Error>> {
     let address = Address::of(place);
     let mut config = address.adapter();
-    config.connections = Some(ConnectionConfig::default());
+    config.connections = Some(connections(place as u64));
     let target = targets::open(kind, name, &TargetOptions::default())?;
     Ok(Node {
         name: name.into(),

@@ -180,7 +180,7 @@ fn open(
     if node.mapped_to_tcp {
         config.endpoint_mapping = EndpointMapping::Tcp;
     }
-    config.connections = connects.then(|| cm::config(options.seed ^ place as u64));
+    config.connections = connects.then(|| cm::connections(options.seed ^ place as u64));
     config.cq_reserve = node.cq_reserve;
     let clocks =
         |chosen: &Option<At<u32>>, usual| chosen.as_ref().map_or(usual, |own| *own.value());

@@ -51,8 +51,8 @@ pub(super) struct Connections {
     endpoints: std::collections::BTreeMap<String, EndpointState>,
 }
 
-/// How nodes make connections: with short times, as the bench's microseconds are clocks. Nobody waits long for what is lost.
-pub(super) fn config(seed: u64) -> ConnectionConfig {
+/// How nodes of a world make connections: with short times, so that nobody waits long for what is lost.
+pub fn connections(seed: u64) -> ConnectionConfig {
     ConnectionConfig {
         seed,
         resolve_timeout: Duration::from_millis(2500),

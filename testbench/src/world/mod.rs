@@ -25,6 +25,7 @@ mod srq;
 mod state;
 
 pub use capture::{Capture, CaptureError};
+pub use cm::connections;
 pub use ledger::Tally;
 pub use memory::{HostMemory, bytes_of};
 pub use node::{Address, Node, Passed, WorldError};

@@ -37,6 +37,8 @@ impl Activity {
     }
 }
 
+/// Microseconds that software takes a clock for: longer than it is, so that what waits for seconds ends within a run.
+const CLOCK_MICROS: u64 = 8;
 /// Bit of the first octet of a MAC address that is that of a group.
 const GROUP: u8 = 1;
 /// Clocks (or actions) between two looks at the network.
@@ -49,6 +51,11 @@ const MAX_SKIP: u64 = 1 << 20;
 const EXAMINE_CLOCKS: u64 = 200_000;
 /// Clocks after which something that does not end is an error.
 const MAX_CLOCKS: u64 = 50_000_000;
+
+/// The time that software on the nodes sees.
+fn software_time(clocks: u64) -> Duration {
+    Duration::from_micros(clocks * CLOCK_MICROS)
+}
 
 /// Nodes, network, time.
 pub struct World {
@@ -138,7 +145,7 @@ impl World {
             // What waits for later frames has waited long enough.
             activity.network = true;
         }
-        let now = Duration::from_micros(self.clocks);
+        let now = software_time(self.clocks);
         for node in &mut self.nodes {
             match node.nic.poll(now) {
                 Ok(notifications) => node.notifications.extend(notifications),
@@ -152,10 +159,10 @@ impl World {
     /// Clocks that can pass at once, as nothing goes on in the world until the first timer ends.
     fn clocks_to_deadline(&mut self) -> u32 {
         // An engine is looked at while it runs; for models time costs nothing.
-        let now = Duration::from_micros(self.clocks);
+        let now = software_time(self.clocks);
         let software = self.nodes.iter_mut().filter_map(|node| {
             let left = node.nic.next_deadline()?.saturating_sub(now);
-            Some(left.as_micros() as u64)
+            Some(left.as_micros() as u64 / CLOCK_MICROS)
         });
         let software = software.min().unwrap_or(u64::MAX);
         let models = self.nodes.iter().map(|node| node.nic.hal());
