@@ -242,7 +242,7 @@ impl Life {
                 let before = alone && first.is_some_and(|first| place < first) && !request.held;
                 request.ends = Some(
                     match (request.late || behind, alone && first == Some(place)) {
-                        (true, _) => vec![CANCELLED],
+                        (true, _) => overtaken(request),
                         (false, true) => request.fault.statuses.iter().copied().collect(),
                         (false, false) if before => vec![SUCCESS],
                         (false, false) => wide(&request.fault, true),
@@ -254,6 +254,15 @@ impl Life {
             }
         }
     }
+}
+
+/// Of a request that comes too late to succeed. One that was found wrong before it was sent, while others before it were
+/// open, says so even if those are flushed.
+fn overtaken(request: &Request) -> Ends {
+    let wrong = !request.late && request.fault.statuses.contains(ACCESS);
+    let mut ends = vec![CANCELLED];
+    ends.extend(wrong.then_some(ACCESS));
+    ends
 }
 
 fn wide(fault: &Fault, initiator: bool) -> Ends {

@@ -256,3 +256,19 @@ pub(super) enum Move {
         node: usize,
     },
 }
+
+impl Move {
+    /// The link on which it happens, if it is one.
+    pub(super) fn link(&self) -> Option<usize> {
+        match self {
+            Self::Post(post) => Some(post.link),
+            Self::Receive(receive) => Some(receive.link),
+            Self::Refused { link, .. }
+            | Self::Forge { link, .. }
+            | Self::Flush { link, .. }
+            | Self::Close { link, .. }
+            | Self::Reopen { link } => Some(*link),
+            _ => None,
+        }
+    }
+}

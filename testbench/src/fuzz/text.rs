@@ -99,16 +99,7 @@ pub(super) fn text(name: &str, seed: u64, scheduler: &str, spec: &Spec, moves: &
 fn used(spec: &Spec, moves: &[Move]) -> BTreeSet<usize> {
     let mut links: BTreeSet<usize> = moves
         .iter()
-        .filter_map(|made| match made {
-            Move::Post(post) => Some(post.link),
-            Move::Receive(receive) => Some(receive.link),
-            Move::Refused { link, .. }
-            | Move::Forge { link, .. }
-            | Move::Flush { link, .. }
-            | Move::Close { link, .. }
-            | Move::Reopen { link } => Some(*link),
-            _ => None,
-        })
+        .filter_map(Move::link)
         .filter(|link| *link < spec.links.len())
         .collect();
     if links.is_empty() {
