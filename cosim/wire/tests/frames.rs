@@ -430,7 +430,11 @@ fn a_payload_that_could_not_be_read_is_dropped_by_the_peer() {
 #[test]
 fn whole_frames_come_in() {
     let mut wire = Wire::new(5).unwrap();
-    let payload = |length: usize| (0..length).map(|i| (i * 11 + length) as u8).collect::<Vec<_>>();
+    let payload = |length: usize| {
+        (0..length)
+            .map(|i| (i * 11 + length) as u8)
+            .collect::<Vec<_>>()
+    };
     let mut frames = Vec::new();
     for length in (14..=150).chain(2030..=2070).chain([4000, 9000]) {
         let mut foreign = payload(length);
