@@ -146,7 +146,8 @@ module nd_wire_rx
                   data: shifted ? {data[31:0], before_q} : data};
     bytes_d   = rest < 13'd8 ? {1'b0, rest[2:0]} : 4'd8;
     // In the clock after: bytes behind the end are zero. The place of a whole frame follows its verdict,
-    // before the next frame can have payload.
+    // before the next frame can have payload; one that is judged in that clock is so short that it has
+    // none to be discarded.
     payload       = payload_q;
     payload.whole = whole_q;
     payload.data &= lanes_below(bytes_q);
@@ -170,7 +171,7 @@ module nd_wire_rx
   nd_fifo_commit #(.T(payload_t), .Depth(Words)) u_buffer (
     .clk, .rst, .in_valid(write_q || whole_q), .in_ready(payload_room), .in_data(payload),
     .commit(verdict_valid || whole_q),
-    .discard(verdict_valid && (verdict.drop != DropNone || verdict.whole)),
+    .discard(verdict_valid && !whole_q && (verdict.drop != DropNone || verdict.whole)),
     .out_valid(payload_valid), .out_ready(payload_ready), .out_data(payload_out),
     .count(payload_count)
   );
