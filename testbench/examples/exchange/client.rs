@@ -93,6 +93,7 @@ impl Client {
             Notification::Completed {
                 request_context: CONNECT,
                 status,
+                ..
             } => {
                 assert_eq!(status, NtStatus::SUCCESS, "the server accepts");
                 nic.complete_connect(self.connector, None)?;
@@ -108,6 +109,7 @@ impl Client {
             Notification::Completed {
                 request_context: DISCONNECT,
                 status,
+                ..
             } => {
                 assert_eq!(status, NtStatus::SUCCESS, "both sides have disconnected");
                 self.close(nic)

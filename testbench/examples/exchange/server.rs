@@ -86,6 +86,7 @@ impl Server {
             Notification::Completed {
                 request_context: ACCEPT,
                 status,
+                ..
             } => {
                 assert_eq!(status, NtStatus::SUCCESS);
                 Ok(())
