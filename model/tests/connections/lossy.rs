@@ -20,10 +20,10 @@ fn numbers(seed: u64) -> impl FnMut() -> u64 {
 fn bad(seed: u64) -> crate::world::Fate {
     let mut next = numbers(seed);
     Box::new(move |_| {
-        if next() % 5 == 0 {
+        if next().is_multiple_of(5) {
             return vec![];
         }
-        let copies = 1 + usize::from(next() % 6 == 0);
+        let copies = 1 + usize::from(next().is_multiple_of(6));
         (0..copies).map(|_| next() % 3750).collect()
     })
 }
