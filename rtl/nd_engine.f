@@ -57,6 +57,7 @@ rtl/wire/nd_wire_rx_align.sv
 rtl/wire/nd_wire_rx_parse.sv
 rtl/wire/nd_wire_rx_verdict.sv
 rtl/wire/nd_wire_rx_desc.sv
+rtl/wire/nd_wire_rx_whole.sv
 rtl/wire/nd_wire_rx.sv
 rtl/wire/nd_wire_tx_chunks.sv
 rtl/wire/nd_wire_tx_prepare.sv
@@ -70,6 +71,7 @@ rtl/receive/nd_receive_walk.sv
 rtl/receive/nd_receive_admit.sv
 rtl/receive/nd_receive_request.sv
 rtl/receive/nd_receive_response.sv
+rtl/receive/nd_receive_whole.sv
 rtl/receive/nd_receive_replay.sv
 rtl/receive/nd_receive_effect.sv
 rtl/receive/nd_receive_rx.sv
@@ -85,5 +87,6 @@ rtl/receive/nd_receive_posts.sv
 rtl/receive/nd_receive.sv
 rtl/complete/nd_complete_pkg.sv
 rtl/complete/nd_complete_step.sv
+rtl/complete/nd_complete_due.sv
 rtl/complete/nd_complete.sv
 rtl/nd_engine.sv

@@ -154,6 +154,7 @@ module nd_engine
   qp_state_e             qp_query_state;
   logic                  cq_wr_valid, cq_wr_ready;
   logic [15:0]           cq_wr_index;
+  table_e                cq_wr_table;
   cq_context_t           cq_wr;
   logic                  srq_wr_valid, srq_wr_ready;
   logic [15:0]           srq_wr_index;
@@ -178,8 +179,8 @@ module nd_engine
     .set_error_valid, .set_error(set_error_qp), .invalidate_valid, .invalidate,
     .local_valid, .local_ready, .local_req, .local_pages, .local_page_valid, .local_page_ready,
     .local_page, .local_page_error, .local_done, .local_fault, .local_apply, .local_drop,
-    .qp_clear_valid, .qp_clear_ready, .qp_clear, .cq_wr_valid, .cq_wr_ready, .cq_wr_index, .cq_wr,
-    .srq_wr_valid, .srq_wr_ready, .srq_wr_index, .srq_wr,
+    .qp_clear_valid, .qp_clear_ready, .qp_clear, .cq_wr_valid, .cq_wr_ready, .cq_wr_table,
+    .cq_wr_index, .cq_wr, .srq_wr_valid, .srq_wr_ready, .srq_wr_index, .srq_wr,
     .epoch, .qp_states, .qp_shared, .qp_query, .qp_query_state, .send_cfg_addr, .send_cfg,
     .recv_cfg_addr, .recv_cfg, .addr_cfg_addr, .addr_cfg, .cq_cfg_addr, .cq_cfg,
     .tr_req_valid, .tr_req_ready, .tr_req, .tr_rsp_valid, .tr_rsp_ready, .tr_rsp
@@ -211,6 +212,7 @@ module nd_engine
   logic [4:0]           rx_cause;
   logic [15:0]          rx_octets, tx_octets;
   timing_t              timing;
+  logic [15:0]          moderation_unit, cq_switch;
 
   nd_host #(
     .DataWidth(DataWidth), .NumQp(NumQp), .NumCq(NumCq), .NumSrq(NumSrq), .NumToken(NumToken),
@@ -229,7 +231,8 @@ module nd_engine
     .m_axi_arvalid, .m_axi_arready, .m_axi_arid, .m_axi_araddr, .m_axi_arlen, .m_axi_arsize,
     .m_axi_arburst, .m_axi_arlock, .m_axi_arcache, .m_axi_arprot, .m_axi_arqos,
     .m_axi_rvalid, .m_axi_rready, .m_axi_rid, .m_axi_rdata, .m_axi_rresp, .m_axi_rlast,
-    .irq, .gather_error, .write_error, .port(own), .timing,
+    .irq, .gather_error, .write_error, .port(own), .timing, .moderation_unit,
+    .cq_switch,
     .sq_db_valid, .sq_db_ready, .sq_db, .rq_db_valid, .rq_db_ready, .rq_db,
     .cq_db_valid, .cq_db_ready, .cq_db, .srq_db_valid, .srq_db_ready, .srq_db,
     .ctx_wr_valid, .ctx_wr_ready, .ctx_wr, .ctx_busy, .qp_query, .qp_query_state,
@@ -348,7 +351,8 @@ module nd_engine
     .qp_event_valid, .qp_event_ready, .qp_event_qp, .qp_event_status,
     .srq_event_valid, .srq_event_ready, .srq_event,
     .cq_db_valid, .cq_db_ready, .cq_db, .cpl_valid, .cpl_ready, .cpl,
-    .cq_wr_valid, .cq_wr_ready, .cq_wr_index, .cq_wr, .context_done,
+    .moderation_unit, .cq_switch, .cq_wr_valid, .cq_wr_ready, .cq_wr_table, .cq_wr_index, .cq_wr,
+    .context_done,
     .commit_req(commit_req[11]), .commit_record(commit_record[11]),
     .commit_gnt(commit_gnt[11])
   );

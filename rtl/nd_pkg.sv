@@ -253,9 +253,18 @@ package nd_pkg;
     logic [31:0] ieth;
   } tx_desc_t;
 
+  // `opcode` of a whole Ethernet frame: its bytes are all payload, and of the rest only `chunks` and `len`
+  // count.
+  localparam logic [7:0] TxFrame = 8'hFF;
+
+  // Queue pair of whole Ethernet frames.
+  localparam qp_t FrameQp = 16'd1;
+
   // A received frame, dropped by the wire or not. Its payload (if len != 0) waits in the packet
   // buffer.
   typedef struct packed {
+    // Fit for queue pair 1: `len` bytes from the first octet on wait in place of the payload.
+    logic         whole;
     drop_cause_e  drop;       // causes 0..11
     logic [47:0]  dst_mac;    // first octet in the lowest byte
     logic         ipv6;
@@ -274,8 +283,8 @@ package nd_pkg;
     logic [31:0]  dma_len;    // RETH
     logic [31:0]  aeth;
     logic [31:0]  ieth;       // IETH or ImmDt
-    len_t         len;        // payload bytes without pad; 0 when dropped
-    // Payload above 4096 bytes: `len` is then 4096 and nothing is in the buffer.
+    len_t         len;        // payload bytes without pad; 0 when dropped and not whole
+    // Payload above 4096 bytes, whole frame above 2048: `len` is so much, nothing is in the buffer.
     logic         oversize;
     logic [15:0]  frame_len;  // bytes of the frame, for the counters
   } rx_desc_t;

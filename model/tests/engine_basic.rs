@@ -274,7 +274,7 @@ fn privileged_token() {
 }
 
 /// Frames carry what the context says, on both IP versions; identification 0, checksum 0.
-// Covers: WIRE-FRM-1, WIRE-FRM-5, WIRE-BTH-3, WIRE-BTH-7
+// Covers: WIRE-FRM-1, WIRE-FRM-5, WIRE-BTH-3, WIRE-BTH-7, WIRE-BTH-8
 #[test]
 fn addresses_on_the_wire() {
     for ipv6 in [false, true] {

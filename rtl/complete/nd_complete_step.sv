@@ -10,6 +10,7 @@ module nd_complete_step
   input  logic        known,       // the queue is in the table
   input  ring_t       ring,
   input  queue_t      queue,
+  input  logic        due,         // its event is put off
   input  completion_t completion,  // DoEntry
   input  doorbell_t   doorbell,    // DoDoorbell
   input  qp_t         event_qp,    // DoEvent
@@ -17,12 +18,13 @@ module nd_complete_step
   input  logic [15:0] event_srq,   // DoLimit
   output logic        queue_we,
   output queue_t      queue_next,
+  output logic        due_next,
   output commit_t     rec,
   output logic        out_valid,
   output cpl_write_t  out
 );
-  logic  exists, full, notable, fire, unused;
-  idx_t  size, slot, ahead;
+  logic  exists, full, notable, fire, slow, reached, unused;
+  idx_t  size, slot, ahead, level;
   held_e held;
   cqe_t  entry;
 
@@ -50,6 +52,7 @@ module nd_complete_step
 
     queue_we   = 1'b0;
     queue_next = queue;
+    due_next   = due;
     rec        = '0;
     fire       = 1'b0;
     held       = queue.held;
@@ -69,6 +72,7 @@ module nd_complete_step
         end else if (full) begin
           rec.cause       = 8'd1;
           queue_next.dead = 1'b1;
+          due_next        = 1'b0;
           out.has_event   = 1'b1;
           out.kind        = EventCqError;
         end else begin
@@ -102,6 +106,11 @@ module nd_complete_step
         out.kind      = EventSrqLimit;
         out.number    = {8'd0, event_srq};
       end
+      DoDue: begin
+        rec      = commit_rec(CommitCqEvent, {8'd0, cq}, '0, '0, '0, 8'd0);
+        queue_we = 1'b1;
+        fire     = 1'b1;
+      end
       default: begin
         rec = commit_rec(CommitQpEvent, {8'd0, event_qp}, '0, '0, '0, event_status);
         out.has_event = 1'b1;
@@ -110,9 +119,18 @@ module nd_complete_step
         out.number    = {8'd0, event_qp};
       end
     endcase
+    // Moderation puts it off until so many entries are there, or its time has ended.
+    level   = queue_next.producer - queue_next.consumer;
+    reached = ring.moderation.count != '1 && level >= ring.moderation.count;
+    slow    = moderated(ring.moderation) && what inside {DoEntry, DoDoorbell};
+    if (slow && exists && !out.has_event && (what == DoEntry || doorbell.is_arm)) begin
+      if (fire) due_next = 1'b1;
+      fire = due_next && reached;
+    end
     if (fire) begin
       out.has_event   = 1'b1;
       queue_next.held = HeldNone;
+      due_next        = 1'b0;
     end
     out_valid = out.has_entry || out.has_event;
   end

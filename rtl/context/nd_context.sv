@@ -4,8 +4,8 @@
 //   queue pair in QpInit   `qp_clear_valid` stays up until the commit. A room raises its
 //                          `qp_clear_ready` when it has cleared the queue pair's run-time state,
 //                          and from then on does nothing for that queue pair until `context_done`
-//   completion queue       handshake `cq_wr`, then the commit; `complete` holds still until
-//                          `context_done`
+//   completion queue       (also another ring or moderation) handshake `cq_wr`, then the commit;
+//                          `complete` holds still until `context_done`
 //   shared receive queue   the same with `srq_wr` and `receive`
 //   pages                  written one a clock before the commit
 // At the grant the entry takes effect: what is looked up in the next clock sees it, and `epoch` has
@@ -70,6 +70,7 @@ module nd_context
   output qp_t                   qp_clear,
   output logic                  cq_wr_valid,
   input  logic                  cq_wr_ready,
+  output table_e                cq_wr_table,
   output logic [15:0]           cq_wr_index,
   output cq_context_t           cq_wr,
   output logic                  srq_wr_valid,
@@ -113,7 +114,7 @@ module nd_context
     Idle,     // waits for a write
     Prepare,  // sorts it
     Clear,    // waits until the rooms have cleared the queue pair
-    Queue,    // waits until `complete` or `receive` has cleared its queue
+    Queue,    // waits until `complete` or `receive` has written its queue
     Pages,    // writes pages
     Commit,   // asks for the grant
     Settle    // the token changes
@@ -142,6 +143,7 @@ module nd_context
   assign qp_clear_valid = state_q == Clear || (state_q == Commit && cleared_q);
   assign qp_clear       = qp_t'(wr_q.index);
   assign cq_wr_valid    = state_q == Queue && wr_q.table_id != TableSrq;
+  assign cq_wr_table    = wr_q.table_id;
   assign cq_wr_index    = wr_q.index[15:0];
   assign cq_wr          = cq_context_t'(wr_q.data[$bits(cq_context_t)-1:0]);
   assign srq_wr_valid   = state_q == Queue && wr_q.table_id == TableSrq;
@@ -182,7 +184,7 @@ module nd_context
             inside_d = wr_q.index < 24'(NumQp);
             if (inside_d && qp_entry.state == QpInit) state_d = Clear;
           end
-          TableCq: begin
+          TableCq, TableCqRing, TableCqModeration: begin
             inside_d = wr_q.index < 24'(NumCq);
             if (inside_d) state_d = Queue;
           end

@@ -107,6 +107,8 @@ module nd_host
 
   // clocks of the timers
   output timing_t              timing,
+  output logic [15:0]          moderation_unit,
+  input  logic [15:0]          cq_switch,
 
   // doorbells
   output logic                 sq_db_valid,
@@ -202,7 +204,7 @@ module nd_host
     .s_axil_bvalid, .s_axil_bready, .s_axil_bresp,
     .s_axil_arvalid, .s_axil_arready, .s_axil_araddr, .s_axil_arprot,
     .s_axil_rvalid, .s_axil_rready, .s_axil_rdata, .s_axil_rresp,
-    .port, .timing, .eq_base, .eq_log, .eq_ci, .irq,
+    .port, .timing, .moderation_unit, .cq_switch, .eq_base, .eq_log, .eq_ci, .irq,
     .sq_db_valid, .sq_db_ready, .sq_db, .rq_db_valid, .rq_db_ready, .rq_db,
     .cq_db_valid, .cq_db_ready, .cq_db, .srq_db_valid, .srq_db_ready, .srq_db,
     .ctx_wr_valid, .ctx_wr_ready, .ctx_wr, .ctx_busy, .qp_query, .qp_query_state,

@@ -47,6 +47,8 @@ module nd_host_regs
 
   output port_t       port,
   output timing_t     timing,
+  output logic [15:0] moderation_unit,
+  input  logic [15:0] cq_switch,
   output addr_t       eq_base,
   output logic [4:0]  eq_log,
   output idx_t        eq_ci,
@@ -137,6 +139,7 @@ module nd_host_regs
   // Static while traffic runs. No time at all counts as one clock.
   timing_t timing_q, timing_d;
   assign timing = timing_q;
+  assign moderation_unit = regs.MODERATION_UNIT.clocks.value;
 
   always_comb begin
     timing_d.time_unit    = regs.TIME_UNIT.clocks.value;
@@ -367,6 +370,7 @@ module nd_host_regs
     if (regs.CTX_INDEX.index.value < 24'(NumQp)) begin
       regs_in.QP_STATE.qp_state.next = qp_query_state;
     end
+    regs_in.CQ_SWITCH.index.next  = cq_switch;
     regs_in.DB_SQ.wr_ack          = done.sq;
     regs_in.DB_RQ.wr_ack          = done.rq;
     regs_in.DB_CQ.wr_ack          = done.cq && !doorbell_q.is_arm;

@@ -357,7 +357,7 @@ module nd_receive
     .clk, .rst, .qp_states, .epoch, .pause(clear), .hold, .hold_qp(hold_qp_q),
     .clear, .clear_qp(hold_qp_q), .clear_busy(answers_busy),
     .reserve(rx_gnt && effect.reserve), .full,
-    .fatal(rx_gnt && effect.fatal), .fatal_qp(rx_qp),
+    .fatal(rx_gnt && effect.fatal && effect.reserve), .fatal_qp(rx_qp),
     .newest(rx_gnt && effect.newest), .newest_answer(effect.job.response),
     .post_valid(respond_valid), .post(post.response),
     .answered, .answered_qp, .reads_qp(rx_qp), .reads_done,

@@ -1,6 +1,7 @@
 // Checks that come before the sequence of packets: steps 1 and 2 of "Receive: order of checks".
 //
-// Combinational. `state` is QpReset for a queue pair outside the table.
+// Combinational. `state` is QpReset for a queue pair outside the table. `taken_whole`: queue pair 1 takes
+// the frame as it is, so that nothing of it is checked.
 module nd_receive_admit
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -11,6 +12,7 @@ module nd_receive_admit
   input  qp_state_e   state,
   input  logic        failed,  // a request failed before: no response is taken
   input  qp_recv_t    cfg,
+  output logic        taken_whole,
   output drop_cause_e cause
 );
   // An IPv4 address as ::ffff:a.b.c.d, first octet in the lowest byte.
@@ -28,8 +30,11 @@ module nd_receive_admit
     if (op.response) taken = state == QpRts && (!failed || op.cnp);
     else taken = state inside {QpRtr, QpRts};
 
+    taken_whole = frame.whole && state inside {QpRtr, QpRts};
+
     cause = DropNone;
-    if (frame.drop != DropNone) cause = frame.drop;
+    if (taken_whole) cause = DropNone;
+    else if (frame.drop != DropNone) cause = frame.drop;
     else if (!own_address) cause = DropDestAddress;
     else if (frame.dest_qpn < 24'd2 || state == QpReset) cause = DropQpn;
     else if (frame.opcode[7:5] != 3'd0 && !op.cnp) cause = DropService;

@@ -44,7 +44,7 @@ module nd_receive_effect
     op        = decode(frame.opcode);
     qp        = frame.dest_qpn[15:0];
     wire_drop = frame.drop != DropNone;
-    payload   = frame.len != '0 && !frame.oversize && !wire_drop;
+    payload   = frame.len != '0 && !frame.oversize && (!wire_drop || frame.whole);
     drop      = cause != DropNone || plan.drop;
     fail_psn  = plan.result == RxAccept ? x : plan.psn;
     first_sge = read.sge[0];

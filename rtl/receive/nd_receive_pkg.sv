@@ -143,6 +143,9 @@ package nd_receive_pkg;
 
   localparam logic [7:0] OpcodeReceive = 8'h80;  // of a receive's completion
 
+  // What a whole frame for queue pair 1 is.
+  localparam op_t OpFrame = '{send: 1'b1, starts: 1'b1, ends: 1'b1, default: 1'b0};
+
   function automatic op_t decode(logic [7:0] opcode);
     op_t op;
     op = '0;

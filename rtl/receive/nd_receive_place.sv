@@ -62,7 +62,14 @@ module nd_receive_place
     logic       next;
     logic       receive;
   } steps_t;
+  typedef enum logic [1:0] {
+    StepChunk,
+    StepNext,
+    StepReceive,
+    StepLast
+  } step_e;
   steps_t     done_q, done_d;
+  step_e      step;
   logic       go, last;
   logic [7:0] flying_q, flying_d;
   logic [7:0] begun_q, ended_q;
@@ -71,40 +78,49 @@ module nd_receive_place
   assign jobs_begun = begun_q;
   assign jobs_done  = ended_q;
 
+  // The step that is offered ...
   always_comb begin
-    done_d        = done_q;
+    step          = StepLast;
     last          = 1'b0;
     scatter       = '0;
     scatter_valid = head_valid && (done_q.chunks == head.chunks || list_valid);
-    go            = scatter_valid && scatter_ready;
-    list_ready    = 1'b0;
-    head_ready    = 1'b0;
     scatter.chunk           = list_chunk;
     scatter.post.completion = head.completion;
     scatter.post.response   = head.response;
     scatter.post.qp         = head.qp;
     if (done_q.chunks != head.chunks) begin
+      step       = StepChunk;
       scatter.op = ScatterChunk;
-      list_ready = head_valid && scatter_ready;
-      if (go) done_d.chunks = done_q.chunks + 6'd1;
     end else if (head.next && !done_q.next) begin
-      scatter.op  = ScatterNext;
-      done_d.next = go;
-      last        = !head.receive && !head.other;
+      step       = StepNext;
+      scatter.op = ScatterNext;
+      last       = !head.receive && !head.other;
     end else if (head.receive && !done_q.receive) begin
+      step              = StepReceive;
       scatter.op        = ScatterPost;
       scatter.post.kind = PostReceive;
-      done_d.receive    = go;
       last              = !head.other;
     end else begin
       scatter.op        = ScatterPost;
       scatter.post.kind = head.other_kind;
       last              = 1'b1;
     end
-    if (go && last) begin
-      head_ready = 1'b1;
-      done_d     = '0;
-    end
+  end
+
+  // ... and what follows when it is taken. Apart, so that no tool sees the offer depend on its taking.
+  assign go         = scatter_valid && scatter_ready;
+  assign list_ready = go && step == StepChunk;
+  assign head_ready = go && last;
+
+  always_comb begin
+    done_d = done_q;
+    unique case (step)
+      StepChunk:   if (go) done_d.chunks = done_q.chunks + 6'd1;
+      StepNext:    done_d.next = go;
+      StepReceive: done_d.receive = go;
+      default:     ;
+    endcase
+    if (head_ready) done_d = '0;
   end
 
   always_comb begin

@@ -113,6 +113,7 @@ module nd_receive_respond
   chunk_t      walk_chunk;
   walk_e       walk_failed;
   sge_t [3:0]  sge;
+  fault_e      unused_why;
   logic [2:0]  unused_element;
   logic [31:0] unused_offset;
   logic [5:0]  chunks;
@@ -140,7 +141,8 @@ module nd_receive_respond
     .clk, .rst, .start(walk_start), .stop(restart), .busy(walk_busy), .done(walk_done),
     .whole(1'b0), .whole_req('0), .pieces(1'b1), .piece_use(UseRemoteRead), .sge, .element(3'd0),
     .offset(offset_q), .bytes(piece_d), .invalidate(1'b0), .invalidate_token('0), .pd(cfg_q.pd),
-    .qp, .failed(walk_failed), .end_element(unused_element), .end_offset(unused_offset), .chunks,
+    .qp, .failed(walk_failed), .why(unused_why), .end_element(unused_element),
+    .end_offset(unused_offset), .chunks,
     .tr_req_valid, .tr_req_ready, .tr_req, .tr_rsp_valid, .tr_rsp_ready, .tr_rsp,
     .chunk_valid(walk_chunk_valid), .chunk_ready(walk_chunk_ready), .chunk(walk_chunk)
   );

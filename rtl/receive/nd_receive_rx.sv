@@ -135,8 +135,10 @@ module nd_receive_rx
   read_t       read_q, read_d;
   logic        again_q, again_d;
   drop_cause_e cause_q, cause_d, cause;
-  plan_t       plan_q, plan_d, plan_request, plan_response;
-  effect_t     effect_q, effect_d;
+  plan_t       plan_q, plan_d, plan_request, plan_response, plan_whole;
+  effect_t     effect_q, effect_d, effect_packet, effect_whole;
+  logic        whole_q, whole_d, taken_whole;  // queue pair 1 takes it as it is
+  fault_e      walk_why;
   qp_state_e   qp_state;
   logic        posted_here;
   op_t         op;
@@ -161,9 +163,11 @@ module nd_receive_rx
 
   localparam int unsigned QpBits = $clog2(NumQp);
 
-  assign qp          = frame.dest_qpn[15:0];
-  assign qp_state    = 32'(frame.dest_qpn) < NumQp ? qp_states[qp[QpBits-1:0]] : QpReset;
-  assign op          = decode(frame.opcode);
+  // What queue pair 1 may take whole is looked at as its packet, one that needs a receive.
+  assign qp          = frame.whole ? FrameQp : frame.dest_qpn[15:0];
+  assign qp_state    = frame.whole || 32'(frame.dest_qpn) < NumQp ? qp_states[qp[QpBits-1:0]] :
+                                                                    QpReset;
+  assign op          = frame.whole ? OpFrame : decode(frame.opcode);
   assign srq         = cfg_q.rq_base[SrqBits-1:0];
   assign takes       = shared_q && responder_q.message != MessageSend;
   assign keep_valid  = keep_q;
@@ -192,7 +196,8 @@ module nd_receive_rx
   assign remembered = responder_q.remembered < max_ird ? responder_q.remembered : max_ird;
 
   nd_receive_admit u_admit (
-    .own, .frame, .state(qp_state), .failed(requester_q.failed), .cfg(cfg_q), .cause
+    .own, .frame, .state(qp_state), .failed(requester_q.failed), .cfg(cfg_q),
+    .taken_whole, .cause
   );
   nd_receive_request u_request (
     .clk, .frame, .cfg(cfg_q), .state(responder_q), .posted(posted_here),
@@ -213,7 +218,7 @@ module nd_receive_rx
     .clk, .rst, .start(walk_start), .stop(restart), .busy(walk_busy), .done(walk_done),
     .whole(plan_d.whole), .whole_req, .pieces(plan_d.pieces), .piece_use, .sge, .element, .offset,
     .bytes(frame.len), .invalidate(plan_q.invalidate), .invalidate_token(frame.ieth), .pd(cfg_q.pd),
-    .qp, .failed(walk_failed), .end_element, .end_offset, .chunks,
+    .qp, .failed(walk_failed), .why(walk_why), .end_element, .end_offset, .chunks,
     .tr_req_valid, .tr_req_ready, .tr_req, .tr_rsp_valid, .tr_rsp_ready, .tr_rsp,
     .chunk_valid, .chunk_ready, .chunk
   );
@@ -224,8 +229,14 @@ module nd_receive_rx
     .consumer(consumer_q), .recv_cq(cq_q),
     .read(read_q),
     .failed(walked_q ? walk_failed : WalkPassed), .end_element, .end_offset,
-    .chunks(walked_q ? chunks : '0), .effect(effect_d)
+    .chunks(walked_q ? chunks : '0), .effect(effect_packet)
   );
+  nd_receive_whole u_whole (
+    .clk, .frame, .posted(producer_q != consumer_q), .fetched(fetched_q),
+    .capacity(receive_q.total), .plan(plan_whole), .consumer(consumer_q), .recv_cq(cq_q),
+    .fault(walk_why), .chunks, .effect(effect_whole)
+  );
+  assign effect_d = whole_q && !plan_q.drop ? effect_whole : effect_packet;
 
   // Which receive: the next one of the queue pair's own ring or of its shared queue, or the one
   // that it took from that.
@@ -286,6 +297,7 @@ module nd_receive_rx
     again_d      = again_q;
     started_d    = started_q;
     cause_d      = cause_q;
+    whole_d      = whole_q;
     plan_d       = plan_q;
     walk_start   = 1'b0;
     search_start = 1'b0;
@@ -313,6 +325,7 @@ module nd_receive_rx
       end
       Admit: begin
         cause_d   = cause;
+        whole_d   = taken_whole;
         fetched_d = fetched || (shared_q && !takes);  // before the entry is read
         srq_posted_d = srq_posted[srq] && 32'(cfg_q.rq_base[15:0]) < NumSrq;
         state_d   = Fetch;
@@ -328,7 +341,7 @@ module nd_receive_rx
       Compare: state_d = Order;
       Order: state_d = Plan;
       Plan: begin
-        plan_d  = op.response ? plan_response : plan_request;
+        plan_d  = whole_q ? plan_whole : op.response ? plan_response : plan_request;
         state_d = Effect;
         walked_d = 1'b0;
         if (cause_q == DropNone) begin
@@ -387,6 +400,7 @@ module nd_receive_rx
     again_q      <= again_d;
     started_q    <= started_d;
     cause_q      <= cause_d;
+    whole_q      <= whole_d;
     plan_q       <= plan_d;
     walked_q     <= walked_d;
     if (state_q == Effect) effect_q <= effect_d;

@@ -2,8 +2,8 @@
 //
 // `start` takes `job`, which is held until `done`. Pieces: `bytes` bytes from byte `offset` of element
 // `element` on, elements without bytes left are skipped; each piece is translated and its chunks are put
-// out. `done` stays until the next `start`, with the check that failed, the place after the last piece,
-// and the number of chunks. `stop` abandons; `busy` until no answer is outstanding.
+// out. `done` stays until the next `start`, with the check that failed and why, the place after the last
+// piece, and the number of chunks. `stop` abandons; `busy` until no answer is outstanding.
 module nd_receive_walk
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -30,6 +30,7 @@ module nd_receive_walk
   input  qp_t              qp,
 
   output walk_e            failed,
+  output fault_e           why,
   output logic [2:0]       end_element,
   output logic [31:0]      end_offset,
   output logic [5:0]       chunks,
@@ -59,6 +60,7 @@ module nd_receive_walk
   state_e         state_q, state_d;
   walk_e          check_q, check_d;    // which check is under way
   walk_e          failed_q, failed_d;
+  fault_e         why_q, why_d;
   logic           stop_q, stop_d;
   logic [2:0]     element_q, element_d;
   logic [31:0]    offset_q, offset_d;
@@ -73,6 +75,7 @@ module nd_receive_walk
   assign done         = state_q == Done;
   assign busy         = !(state_q inside {Idle, Done});
   assign failed       = failed_q;
+  assign why          = why_q;
   assign end_element  = element_q;
   assign end_offset   = offset_q;
   assign chunks       = chunks_q;
@@ -89,6 +92,7 @@ module nd_receive_walk
     state_d   = state_q;
     check_d   = check_q;
     failed_d  = failed_q;
+    why_d     = why_q;
     stop_d    = stop_q || stop;
     element_d = element_q;
     offset_d  = offset_q;
@@ -102,6 +106,7 @@ module nd_receive_walk
         stop_d = 1'b0;
         if (start) begin
           failed_d  = WalkPassed;
+          why_d     = FaultNone;
           element_d = element;
           offset_d  = offset;
           left_d    = pieces ? bytes : '0;
@@ -151,6 +156,7 @@ module nd_receive_walk
         if (tr_rsp_valid && tr_rsp_ready) begin
           if (chunk_valid) chunks_d = chunks_q + 6'd1;
           if (fault) failed_d = check_q;
+          why_d = tr_rsp.fault;
           if (tr_rsp.last) begin
             if (fault || check_q == WalkInvalidate || (left_q == '0 && !invalidate)) state_d = Done;
             else state_d = Select;
@@ -167,6 +173,7 @@ module nd_receive_walk
     state_q   <= state_d;
     check_q   <= check_d;
     failed_q  <= failed_d;
+    why_q     <= why_d;
     stop_q    <= stop_d;
     element_q <= element_d;
     offset_q  <= offset_d;

@@ -161,7 +161,7 @@ module nd_send
   logic                  stop, back, halt, accept, cnp, action_back, action_fail;
   qp_t                   halt_qp, timer_qp;
   logic                  move_valid, move_drop, move_drop_valid, drop_ready, end_valid;
-  logic                  executed_invalidate, skip_valid, step_valid, entry_rsp_valid;
+  logic                  done_valid, done_drains, skip_valid, step_valid, entry_rsp_valid;
   logic                  request_start, request_stop, request_busy, request_done;
   logic                  request_failed, request_drop;
   logic                  list_start, list_stop, list_idle, entry_valid, entry_ready;
@@ -245,7 +245,7 @@ module nd_send
     .job_valid, .job_ready, .job, .job_locals, .emit_busy, .emit_done, .emit_qp(emitting_qp),
     .emit_slot(emitting_slot), .park_valid, .advance_valid, .fail_valid,
     .packet_valid(emit_valid), .packet_level, .executed_valid(local_apply),
-    .executed_invalidate, .skip_valid, .more_unit, .more,
+    .done_valid, .done_drains, .skip_valid, .more_unit, .more,
     .tr_req_valid, .tr_req_ready, .tr_req, .tr_rsp_valid, .tr_rsp_ready, .tr_rsp,
     .tx_valid, .tx_ready, .tx, .chunk_valid, .chunk_ready, .chunk,
     .local_start(request_start), .local_stop(request_stop), .local_busy(request_busy),
@@ -318,7 +318,7 @@ module nd_send
   );
 
   nd_send_drain #(.NumQp(NumQp)) u_drain (
-    .clk, .rst, .start(local_apply && executed_invalidate), .start_qp(emitting_qp), .draining,
+    .clk, .rst, .start(done_valid && done_drains), .start_qp(emitting_qp), .draining,
     .gathers_begun, .gathers_done, .jobs_begun, .jobs_done, .placed_begun, .placed_done
   );
 
@@ -327,7 +327,7 @@ module nd_send
     .clear_done(clear_done[5]), .set_error_valid, .set_error,
     .commit_req(commit_req[2]), .commit_record(commit_record[2]), .commit_gnt(commit_gnt[2]),
     .ack_valid, .ack_ready, .ack, .read_done_valid, .read_done_ready, .read_done_qp,
-    .halt_valid(halt), .halt_qp, .fail_valid, .fail_qp(emitting_qp), .executed_valid(local_apply),
+    .halt_valid(halt), .halt_qp, .fail_valid, .fail_qp(emitting_qp), .executed_valid(done_valid),
     .executed_qp(emitting_qp), .draining, .posted_valid, .posted_qp, .look_qp(retire_qp),
     .producer(producer[1]), .begun, .failure, .send_cq(cq_cfg.send_cq), .sent_slot, .sent,
     .retired_addr({seek_qp, look_qp}), .retired, .retired_valid, .retired_qp,

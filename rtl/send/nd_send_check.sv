@@ -3,7 +3,8 @@
 // (`take`), and as `taken` in the next clock, in which `need` is there; `plan` is there in the one
 // after that. What has to wait waits before its entry is judged; a request of which something was
 // sent waits for nothing. A read that is sent again asks for the rest from the first byte that is
-// missing. A local request that was executed is passed over, whatever its entry reads now.
+// missing. A local request that was executed is passed over, whatever its entry reads now. Queue pair 1
+// sends whole frames, which take no PSN.
 module nd_send_check
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -27,6 +28,7 @@ module nd_send_check
     logic        bad_index;
     logic        bad_opcode;
     logic        bad_length;
+    logic        is_frame;
     logic        is_read;
     logic        is_local;
     logic        is_invalidate;
@@ -67,21 +69,25 @@ module nd_send_check
     endcase
     requests = job.progress.index - job.retired.index;
     reads    = job.progress.reads - job.retired.reads;
-    s_d.is_read    = job.wqe.opcode == WqeRead && !job.executed;
-    s_d.is_local   = is_local(job.wqe.opcode) || job.executed;
+    s_d.is_frame   = job.qp == FrameQp;
+    s_d.is_read    = job.wqe.opcode == WqeRead && !job.executed && !s_d.is_frame;
+    s_d.is_local   = (is_local(job.wqe.opcode) && !s_d.is_frame) || job.executed;
     s_d.is_invalidate = job.wqe.opcode == WqeInvalidate;
     s_d.skip       = job.executed;
     s_d.bad_index  = job.wqe.index != job.progress.index;
     s_d.bad_opcode = !(is_local(job.wqe.opcode)
                        || job.wqe.opcode inside {WqeSend, WqeSendInvalidate, WqeRead, WqeWrite});
+    if (s_d.is_frame) s_d.bad_opcode = job.wqe.opcode != WqeFrame;
     length_fault   = job.wqe.num_sge > sges;
     if (s_d.is_read && (job.wqe.num_sge > 8'd4 || job.wqe.inline_data)) length_fault = 1'b1;
     if (job.wqe.inline_data && job.wqe.length > capacity) length_fault = 1'b1;
+    if (s_d.is_frame && !(job.wqe.length inside {[LeastFrame:MostFrame]})) length_fault = 1'b1;
     if (s_d.is_local) length_fault = 1'b0;
     s_d.bad_length = length_fault || job.wqe.length > 32'h8000_0000;
     s_d.remaining  = job.wqe.length - job.progress.sent;
     s_d.before_end = s_d.remaining == '0 ? '0 : s_d.remaining - 32'd1;
     s_d.psn        = job.top.live ? job.progress.psn : job.cfg.sq_psn;
+    if (s_d.is_frame) s_d.psn = '0;
     s_d.fresh      = job.progress.index == job.top.index;
     s_d.behind     = job.top.live && job.progress.psn != job.top.psn;
     s_d.fence      = job.wqe.read_fence && reads != '0;
@@ -98,9 +104,11 @@ module nd_send_check
     first = !taken.progress.started;
     // 1: 256 ... 5: 4096 bytes
     after = 24'(s_q.before_end >> (4'd7 + 4'(taken.cfg.mtu)));
+    if (s_q.is_frame) after = '0;
     plan_d            = '0;
     plan_d.fresh      = s_q.fresh;
     plan_d.behind     = s_q.behind;
+    plan_d.is_frame   = s_q.is_frame;
     plan_d.is_local   = s_q.is_local;
     plan_d.skip       = s_q.skip;
     plan_d.is_read    = s_q.is_read;

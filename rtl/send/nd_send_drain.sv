@@ -1,5 +1,5 @@
-// Queue pairs whose Invalidate was executed, until what was decided before it is done: gathers are read,
-// payload is placed.
+// Queue pairs whose Invalidate was executed, or whose frame was sent, until what was decided up to it is
+// done: gathers are read, payload is placed.
 //
 // Executions (`start`) are gathered; for those of one round the counts of what began are noted when
 // the round begins, and the round ends when those of what is done have come so far. Payload takes two

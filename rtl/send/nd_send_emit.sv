@@ -55,8 +55,9 @@ module nd_send_emit
   output logic                fail_valid,     // SqFail of `emit_qp`
   output logic                packet_valid,   // SqEmit of `emit_qp`
   output logic                packet_level,   // the packet after it was never sent
-  output logic                executed_valid, // SqLocal of `emit_qp` ...
-  output logic                executed_invalidate,  // ... that is an Invalidate
+  output logic                executed_valid, // SqLocal of `emit_qp`
+  output logic                done_valid,     // a request of `emit_qp` is done at once ...
+  output logic                done_drains,    // ... when what was decided before is done, too
   output logic                skip_valid,     // a local request of `emit_qp` is passed over
 
   output logic [1:0]          more_unit,
@@ -178,7 +179,8 @@ module nd_send_emit
       // after it was passed.
       Plan: begin
         failing_d = plan.fault != FaultNone;
-        next_d    = (plan.is_read ? plan.last_psn : plan.psn) + 24'(!plan.is_local);
+        next_d    = (plan.is_read ? plan.last_psn : plan.psn)
+                    + 24'(!(plan.is_local || plan.is_frame));
         level_d   = !plan.behind || next_d == job_q.top.psn;
         if (stale) begin
           state_d = Idle;
@@ -286,8 +288,9 @@ module nd_send_emit
 
   // ---- state ---------------------------------------------------------------------------------
 
-  assign executed_valid      = commit_gnt && ok && plan.is_local;
-  assign executed_invalidate = job_q.wqe.opcode == WqeInvalidate;
+  assign executed_valid = commit_gnt && ok && plan.is_local;
+  assign done_valid     = commit_gnt && ok && (plan.is_local || plan.is_frame);
+  assign done_drains    = plan.is_frame || job_q.wqe.opcode == WqeInvalidate;
   assign emit_done     = commit_gnt || skip_valid;
   assign packet_valid  = emit;
   assign packet_level  = level_q;
@@ -322,7 +325,7 @@ module nd_send_emit
       packet.progress.packet  = job_q.progress.packet + 6'd1;
     end
     packet.top = job_q.top;
-    if (!plan.behind && !plan.is_local) begin
+    if (!plan.behind && !plan.is_local && !plan.is_frame) begin
       packet.top.live = 1'b1;
       packet.top.psn  = next_q;
     end

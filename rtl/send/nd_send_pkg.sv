@@ -26,8 +26,8 @@ package nd_send_pkg;
     logic        wide;     // the newest request takes much of the PSN space
   } top_t;
 
-  // A request of which something was sent, or that was executed here (then it has no PSN). Written
-  // with its first packet.
+  // A request of which something was sent, or that was executed here (then it has no PSN, nor has a
+  // frame). Written with its first packet.
   typedef struct packed {
     psn_t        first;    // PSN of its first packet; of a local request that of the next one
     psn_t        last;     // PSN of its last packet or response
@@ -79,6 +79,7 @@ package nd_send_pkg;
     fault_e      fault;     // the request is malformed
     logic        fresh;     // nothing of its request was ever sent
     logic        behind;    // it was sent before
+    logic        is_frame;  // a whole frame
     logic        is_local;  // a local request, ...
     logic        skip;      // ... which was executed before
     logic        is_read;
@@ -114,12 +115,21 @@ package nd_send_pkg;
     status_e status;
   } qp_error_t;
 
+  // Bytes of a whole frame.
+  localparam logic [31:0] LeastFrame = 32'd14;
+  localparam logic [31:0] MostFrame  = 32'd2048;
+
   // Requests of so many packets and more are alone in flight, so that PSNs compare.
   localparam int unsigned WideLog = 18;
 
   // A request that sends nothing and takes no PSN.
   function automatic logic is_local(logic [7:0] opcode);
     return opcode inside {WqeBind, WqeFastRegister, WqeInvalidate};
+  endfunction
+
+  // Done as soon as its action is granted.
+  function automatic logic done_at_once(logic [7:0] opcode);
+    return is_local(opcode) || opcode == WqeFrame;
   endfunction
 
   // Where an entry lies in its ring, in bytes.
@@ -136,6 +146,7 @@ package nd_send_pkg;
       WqeSend:           opcode = first ? (last ? 8'h04 : 8'h00) : (last ? 8'h02 : 8'h01);
       WqeSendInvalidate: opcode = first ? (last ? 8'h17 : 8'h00) : (last ? 8'h16 : 8'h01);
       WqeWrite:          opcode = first ? (last ? 8'h0A : 8'h06) : (last ? 8'h08 : 8'h07);
+      WqeFrame:          opcode = TxFrame;
       default:           opcode = 8'h0C;
     endcase
     return opcode;

@@ -1,13 +1,15 @@
 // Takes requests out of the send queues, in order: retirement, failure, flush.
 //
 // Events mark a queue pair: an acknowledgement, a finished read, a request that failed locally or was
-// executed here, a doorbell. A marked queue pair in QpRts or QpErr takes its turn; its oldest request
+// executed here, a frame, a doorbell. A marked queue pair in QpRts or QpErr takes its turn; its oldest request
 //   in QpErr  is flushed if there is one, once the queue pair is `settled`: what responses brought
 //             before is placed;
 //   in QpRts  retires with its local failure if it has one; with success when it is acknowledged (a
-//             read: and placed), or was executed here; or with the failure that a response told of.
+//             read: and placed), or was executed here, or is a frame; or with the failure that a response
+//             told of.
 //             With a failure the queue pair goes to QpErr.
-// A queue pair that is `draining` waits: its oldest request is an Invalidate that was executed.
+// A queue pair that is `draining` waits: its oldest request is an Invalidate that was executed, or a
+// frame whose bytes are still read.
 // After each action the queue pair is looked at again. A go-back, and a failure by a response or the
 // timer, forget the local failure from the clock after their grant on (`halt`), though the
 // acknowledgement that tells of the failure comes later. Nothing is lost by events that come while a
@@ -49,7 +51,7 @@ module nd_send_retire
   input  qp_t                   halt_qp,
   input  logic                  fail_valid,     // SqFail
   input  qp_t                   fail_qp,
-  input  logic                  executed_valid, // SqLocal
+  input  logic                  executed_valid, // SqLocal, or SqEmit of a whole frame
   input  qp_t                   executed_qp,
   input  logic      [NumQp-1:0] draining,
   input  logic                  posted_valid,   // doorbell
@@ -205,8 +207,8 @@ module nd_send_retire
       Compare: state_d = Decide;
       Decide: begin
         state_d = Pick;
-        if (stale) begin
-          again = 1'b1;
+        if (stale || draining[row_q]) begin
+          again = 1'b1;  // it may be done since the queue pair was chosen
         end else if (error_q) begin
           what_d = Flush;
           if (own_q.index != producer_q) state_d = Ready;
@@ -214,7 +216,7 @@ module nd_send_retire
           what_d  = LocalFail;
           state_d = Ready;
         end else if (has_entry) begin
-          if (is_local(sent_q.opcode)) begin
+          if (done_at_once(sent_q.opcode)) begin
             what_d  = Success;
             state_d = Ready;
           end else if (is_acked) begin

@@ -10,6 +10,7 @@ rtl/wire/nd_wire_rx_align.sv
 rtl/wire/nd_wire_rx_parse.sv
 rtl/wire/nd_wire_rx_verdict.sv
 rtl/wire/nd_wire_rx_desc.sv
+rtl/wire/nd_wire_rx_whole.sv
 rtl/wire/nd_wire_rx.sv
 rtl/wire/nd_wire_tx_chunks.sv
 rtl/wire/nd_wire_tx_prepare.sv

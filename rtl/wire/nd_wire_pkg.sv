@@ -4,6 +4,7 @@ package nd_wire_pkg;
   import nd_pkg::*;
 
   localparam int unsigned MaxPayload = 4096;
+  localparam int unsigned MaxFrame = 2048;  // that is handed on whole
 
   // ---- ICRC ----------------------------------------------------------------------------------
   // The register is linear in its old value and in the data, so n bytes are one multiplication of each
@@ -165,6 +166,7 @@ package nd_wire_pkg;
   } rx_fields_t;
 
   typedef struct packed {
+    logic        whole;  // fit for queue pair 1; `len` and `oversize` speak of the whole frame
     drop_cause_e drop;
     len_t        len;
     logic        oversize;
@@ -196,6 +198,7 @@ package nd_wire_pkg;
     logic [15:0]  ip_len;    // IPv4 total length
     logic [15:0]  checksum;  // IPv4 header checksum
     logic         becn;      // a CNP
+    logic         whole;     // a whole frame: no headers, no ICRC
     logic [1:0]   pad;
     logic [3:0]   start;     // IP word with the first payload byte
     logic         shifted;   // ... which is in its upper half
@@ -205,9 +208,9 @@ package nd_wire_pkg;
 
   // A frame of n words from the IP header on is built in n + 2 slots, one for each beat that leaves:
   // the first one with the Ethernet addresses, then the words, then one for the bytes of the last word
-  // that the shift by 14 bytes leaves over.
+  // that the shift by 14 bytes leaves over. A whole frame has one slot for each of its beats.
   typedef struct packed {
-    logic        ethernet;
+    logic        ethernet;  // leaves as it is: the addresses, or a beat of a whole frame
     logic        ipv6;      // with `ethernet`
     logic        first;     // first IP word
     logic        covered;   // has bytes under the ICRC
@@ -215,7 +218,7 @@ package nd_wire_pkg;
     logic        crc_high;  // ... to the upper half
     logic        spoil;     // with either: the ICRC is to be wrong
     logic        last;
-    logic [2:0]  bytes;     // with `last`
+    logic [2:0]  bytes;     // with `last`; 0: all eight
     logic [63:0] data;
   } tx_slot_t;
 endpackage

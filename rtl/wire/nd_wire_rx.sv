@@ -3,14 +3,18 @@
 // Every frame, whatever its bytes and length, gives exactly one record, in order, after its verdict.
 // Payload waits in a packet buffer: `commit` of good frames, `discard` of others. It comes out dense
 // from lane 0 (bytes behind the end are zero), `data_last` with the end of a frame's payload; a frame
-// with `len` 0 or `oversize` gives no beat. Without room for records or payload the input stops.
+// with `len` 0 or `oversize` gives no beat. What is fit for queue pair 1 comes out whole instead: frames
+// that are not RoCEv2, and good ones for that queue pair, whether it takes them or not. Without room for
+// records or payload the input stops.
 module nd_wire_rx
   import nd_abi_pkg::*, nd_pkg::*, nd_wire_pkg::*;
 #(
   // bits of a beat
   parameter int unsigned DataWidth = 64,
   // bytes of the packet buffer, a power of two
-  parameter int unsigned BufferBytes = 16384
+  parameter int unsigned BufferBytes = 16384,
+  // bytes of the buffer for whole frames, a power of two, at least 4096
+  parameter int unsigned WholeBytes = 4096
 ) (
   input  logic                   clk,
   input  logic                   rst,
@@ -53,6 +57,7 @@ module nd_wire_rx
   } beat_t;
 
   typedef struct packed {
+    logic        whole;  // a whole frame comes here, from its own buffer
     logic        last;
     logic [63:0] data;
   } payload_t;
@@ -113,7 +118,8 @@ module nd_wire_rx
 
   nd_wire_rx_verdict u_verdict (
     .clk, .rst,
-    .valid(c_valid), .first, .last, .bad, .data, .inside_ip, .frame_len, .ipv6(fields.ipv6), .flags,
+    .valid(c_valid), .first, .last, .bad, .data, .inside_ip, .frame_len, .ipv6(fields.ipv6),
+    .to_frames(fields.dest_qpn == 24'(FrameQp)), .flags,
     .end_lane, .sum_low, .sum_high, .sum_ip, .sum_udp, .udp_len, .udp_checked, .len,
     .out_valid(verdict_valid), .out(verdict)
   );
@@ -125,7 +131,8 @@ module nd_wire_rx
   logic        write_q, write_d;
   payload_t    payload_q, payload_d, payload, payload_out;
   logic [3:0]  bytes_q, bytes_d;       // of `payload_q`
-  logic        payload_room;
+  logic        payload_room, payload_valid, payload_ready;
+  logic        whole_q, whole_d;       // a whole frame was found good
   logic [WordsWidth-1:0] payload_count;
 
   always_comb begin
@@ -135,10 +142,14 @@ module nd_wire_rx
     end
     left_d    = rest <= 13'd8 ? '0 : rest - 13'd8;
     write_d   = c_valid && rest != '0;
-    payload_d = '{last: rest <= 13'd8, data: shifted ? {data[31:0], before_q} : data};
+    payload_d = '{whole: 1'b0, last: rest <= 13'd8,
+                  data: shifted ? {data[31:0], before_q} : data};
     bytes_d   = rest < 13'd8 ? {1'b0, rest[2:0]} : 4'd8;
-    // In the clock after: bytes behind the end are zero.
-    payload   = payload_q;
+    // In the clock after: bytes behind the end are zero. The place of a whole frame follows its verdict,
+    // before the next frame can have payload; one that is judged in that clock is so short that it has
+    // none to be discarded.
+    payload       = payload_q;
+    payload.whole = whole_q;
     payload.data &= lanes_below(bytes_q);
   end
 
@@ -150,18 +161,40 @@ module nd_wire_rx
     write_q   <= write_d;
     payload_q <= payload_d;
     bytes_q   <= bytes_d;
-    if (rst) write_q <= 1'b0;
+    whole_q   <= whole_d;
+    if (rst) begin
+      write_q <= 1'b0;
+      whole_q <= 1'b0;
+    end
   end
 
   nd_fifo_commit #(.T(payload_t), .Depth(Words)) u_buffer (
-    .clk, .rst, .in_valid(write_q), .in_ready(payload_room), .in_data(payload),
-    .commit(verdict_valid), .discard(verdict_valid && verdict.drop != DropNone),
-    .out_valid(rx_data_valid), .out_ready(rx_data_ready), .out_data(payload_out),
+    .clk, .rst, .in_valid(write_q || whole_q), .in_ready(payload_room), .in_data(payload),
+    .commit(verdict_valid || whole_q),
+    .discard(verdict_valid && !whole_q && (verdict.drop != DropNone || verdict.whole)),
+    .out_valid(payload_valid), .out_ready(payload_ready), .out_data(payload_out),
     .count(payload_count)
   );
 
-  assign rx_data      = payload_out.data;
-  assign rx_data_last = payload_out.last;
+  // ---- whole frames ------------------------------------------------------------------------------
+  logic        whole_valid, whole_last, whole_calm;
+  logic [63:0] whole_data;
+
+  assign whole_d = verdict_valid && verdict.whole && !verdict.oversize;
+
+  nd_wire_rx_whole #(.Words(WholeBytes / 8)) u_whole (
+    .clk, .rst, .in_valid(beat_valid && beat_ready), .in_data(beat.data), .in_bytes(beat_bytes),
+    .in_last(beat.last), .verdict_valid, .keep(whole_d), .calm(whole_calm),
+    .out_valid(whole_valid), .out_ready(rx_data_ready && payload_valid && payload_out.whole),
+    .out_data(whole_data), .out_last(whole_last)
+  );
+
+  always_comb begin
+    rx_data_valid = payload_valid && (!payload_out.whole || whole_valid);
+    rx_data       = payload_out.whole ? whole_data : payload_out.data;
+    rx_data_last  = payload_out.whole ? whole_last : payload_out.last;
+    payload_ready = rx_data_ready && (!payload_out.whole || (whole_valid && whole_last));
+  end
 
   // ---- records -----------------------------------------------------------------------------------
   rx_fields_t  head;
@@ -187,7 +220,8 @@ module nd_wire_rx
   nd_wire_rx_desc u_desc (.fields(head), .verdict(judged), .desc(rx_desc));
 
   always_comb begin
-    go_d = payload_count <= WordsWidth'(Words - 2 * Margin) && head_count <= 5'(Records - Margin);
+    go_d = payload_count <= WordsWidth'(Words - 2 * Margin) && head_count <= 5'(Records - Margin)
+           && whole_calm;
   end
 
   always_ff @(posedge clk) begin
@@ -201,7 +235,8 @@ module nd_wire_rx
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin
     if (!rst) begin
-      a_payload_room: assert (!write_q || payload_room);
+      a_payload_room: assert (!(write_q || whole_q) || payload_room);
+      a_place:        assert (!(whole_q && write_q));
       a_fields_room:  assert (!(c_valid && last) || fields_room);
       a_verdict_room: assert (!verdict_valid || verdict_room);
       a_pair:         assert (!judged_valid || head_valid);

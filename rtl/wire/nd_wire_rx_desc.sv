@@ -13,6 +13,7 @@ module nd_wire_rx_desc
   always_comb begin
     good = verdict.drop == DropNone;
     desc = '0;
+    desc.whole     = verdict.whole;
     desc.drop      = verdict.drop;
     desc.dst_mac   = fields.dst_mac;
     desc.ipv6      = fields.ipv6;

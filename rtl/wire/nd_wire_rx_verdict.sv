@@ -1,6 +1,6 @@
 // Judges received frames: the first failing check, in the order of the contract, is the drop cause.
 //
-// A frame that the MAC found bad counts as a wrong ICRC. Takes what nd_wire_rx_parse says of a word;
+// A frame that the MAC found bad counts as a wrong ICRC, and is never handed on whole. Takes what nd_wire_rx_parse says of a word;
 // the verdict of a frame comes four clocks after its last word, one per frame.
 module nd_wire_rx_verdict
   import nd_abi_pkg::*, nd_pkg::*, nd_wire_pkg::*;
@@ -16,6 +16,7 @@ module nd_wire_rx_verdict
   input  logic        inside_ip,
   input  logic [16:0] frame_len,
   input  logic        ipv6,
+  input  logic        to_frames,  // its DestQP is queue pair 1
   input  rx_flags_t   flags,
   input  logic [2:0]  end_lane,
   input  logic [16:0] sum_low,
@@ -41,7 +42,8 @@ module nd_wire_rx_verdict
 
   logic [3:1]      valid_q;
   rx_flags_t [3:1] flags_q;
-  logic [3:1]      bad_q, ipv6_q, checked_q;
+  logic [3:1]      bad_q, ipv6_q, checked_q, to_frames_q;
+  logic [3:2]      long_q;
   logic [3:1][15:0] frame_len_q;
   logic [2:0]      zeros_q;
   logic [3:2]      ib_short_q, oversize_q;
@@ -80,6 +82,8 @@ module nd_wire_rx_verdict
     bad_q       <= {bad_q[2:1], bad};
     ipv6_q      <= {ipv6_q[2:1], ipv6};
     checked_q   <= {checked_q[2:1], udp_checked};
+    to_frames_q <= {to_frames_q[2:1], to_frames};
+    long_q      <= {long_q[2], frame_len_q[1] > 16'(MaxFrame)};
     frame_len_q <= {frame_len_q[2:1], frame_len[16] ? 16'hFFFF : frame_len[15:0]};
     zeros_q     <= 3'd0 - end_lane;
     ib_short_q  <= {ib_short_q[2], len[17]};
@@ -94,7 +98,8 @@ module nd_wire_rx_verdict
   end
 
   always_comb begin
-    out_d = '{drop: DropNone, len: len_q[3], oversize: oversize_q[3], frame_len: frame_len_q[3]};
+    out_d = '{whole: 1'b0, drop: DropNone, len: len_q[3], oversize: oversize_q[3],
+              frame_len: frame_len_q[3]};
     if (flags_q[3].not_ip) out_d.drop = DropNotRoce;
     else if (flags_q[3].short_header) out_d.drop = DropFrameShort;
     else if (flags_q[3].ip_version) out_d.drop = DropIpVersion;
@@ -109,7 +114,11 @@ module nd_wire_rx_verdict
     else if (ib_short_q[3]) out_d.drop = DropIbLength;
     else if (flags_q[3].tver) out_d.drop = DropTver;
     else if (!icrc_good || bad_q[3]) out_d.drop = DropIcrc;
-    if (out_d.drop != DropNone) begin
+    out_d.whole = out_d.drop == DropNone ? to_frames_q[3] : out_d.drop == DropNotRoce && !bad_q[3];
+    if (out_d.whole) begin
+      out_d.len      = long_q[3] ? len_t'(MaxFrame) : frame_len_q[3][12:0];
+      out_d.oversize = long_q[3];
+    end else if (out_d.drop != DropNone) begin
       out_d.len      = '0;
       out_d.oversize = 1'b0;
     end

@@ -7,7 +7,7 @@
 //
 // A payload whose last beat comes with `tx_data_error` is not what memory holds: its frame leaves with
 // a wrong ICRC, so that the peer drops it. A CNP (opcode 0x81) has no payload; of its descriptor only
-// `qp` counts.
+// `qp` counts. A whole frame (TxFrame) is its payload, whatever the bus answered.
 //
 // `tx_address` comes with its descriptor.
 module nd_wire_tx
@@ -124,7 +124,7 @@ module nd_wire_tx
 
   typedef struct packed {
     logic        last;
-    logic [2:0]  bytes;
+    logic [2:0]  bytes;  // with `last`; 0: all eight
     logic [63:0] data;
   } beat_t;
 
@@ -154,7 +154,9 @@ module nd_wire_tx
   assign m_axis_tlast = out.last;
 
   always_comb begin
-    for (int unsigned i = 0; i < 8; i++) m_axis_tkeep[i] = !out.last || 3'(i) < out.bytes;
+    for (int unsigned i = 0; i < 8; i++) begin
+      m_axis_tkeep[i] = !out.last || out.bytes == '0 || 3'(i) < out.bytes;
+    end
   end
 
   // ---- counters ----------------------------------------------------------------------------------
@@ -165,7 +167,7 @@ module nd_wire_tx
   always_ff @(posedge clk) begin
     go_q     <= queued <= 6'(Queue / 2);
     event_q  <= m_axis_tvalid && m_axis_tready && m_axis_tlast;
-    octets_q <= {beats_q, out.bytes};
+    octets_q <= {beats_q + 13'(out.bytes == '0), out.bytes};
     if (m_axis_tvalid && m_axis_tready) beats_q <= m_axis_tlast ? '0 : beats_q + 13'd1;
     if (rst) begin
       go_q    <= 1'b0;

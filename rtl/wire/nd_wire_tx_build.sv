@@ -3,7 +3,8 @@
 // A frame starts when its job is there and, if it has payload, the first beat of it; a payload that is
 // shown must be there completely. `go` low stops the slots. `crc_data` is the slot's operand for the
 // ICRC: fields that it does not cover are ones, and a word half full stands in the upper half. A frame
-// with `data_error` on any beat of its payload is sent with a wrong ICRC.
+// with `data_error` on any beat of its payload is sent with a wrong ICRC. A whole frame has neither
+// headers nor ICRC: its payload goes out as it is.
 module nd_wire_tx_build
   import nd_pkg::*, nd_wire_pkg::*;
 (
@@ -26,11 +27,12 @@ module nd_wire_tx_build
   output tx_slot_t    slot,
   output logic [63:0] crc_data
 );
-  typedef enum logic [1:0] {
+  typedef enum logic [2:0] {
     Idle,
     Ethernet,
     Words,
-    Rest
+    Rest,
+    Whole
   } state_e;
 
   state_e      state_q, state_d;
@@ -84,7 +86,7 @@ module nd_wire_tx_build
   end
 
   always_comb begin
-    want   = state_q == Words && open_q && more_q;
+    want   = (state_q == Words && open_q && more_q) || state_q == Whole;
     step   = state_q != Idle && go && (!want || data_valid);
     load   = (state_q == Idle || (state_q == Rest && step)) && job_valid
            && (job.desc.len == '0 || data_valid);
@@ -137,11 +139,21 @@ module nd_wire_tx_build
         slot_d.bytes = job_q.crc_high ? 3'd6 : job_q.crc_word == 10'd5 ? 3'd4 : 3'd2;
         if (step) state_d = Idle;
       end
+      Whole: begin
+        slot_d.ethernet = 1'b1;
+        slot_d.last     = left_q == 10'd1;
+        slot_d.bytes    = job_q.desc.len[2:0];
+        slot_d.data     = data;
+        if (step) begin
+          left_d = left_q - 10'd1;
+          if (slot_d.last) state_d = Idle;
+        end
+      end
       default: ;
     endcase
 
     if (load) begin
-      state_d  = Ethernet;
+      state_d  = job.whole ? Whole : Ethernet;
       job_d    = job;
       index_d  = '0;
       left_d   = 10'((job.desc.len + 13'd7) >> 3);

@@ -1,6 +1,7 @@
 // Puts the ICRC and the Ethernet header to the slots of a frame: beats of frames.
 //
-// Three clocks for the ICRC, one for the shift; every slot gives one beat. A spoilt ICRC is the right one
+// Three clocks for the ICRC, one for the shift; every slot gives one beat. Those of a whole frame are
+// not shifted. A spoilt ICRC is the right one
 // with all its bits inverted.
 module nd_wire_tx_finish
   import nd_wire_pkg::*;
@@ -17,7 +18,7 @@ module nd_wire_tx_finish
   output logic        beat_valid,
   output logic [63:0] beat_data,
   output logic        beat_last,
-  output logic [2:0]  beat_bytes  // with `last`
+  output logic [2:0]  beat_bytes  // with `last`; 0: all eight
 );
   logic [3:1]     valid_q;
   tx_slot_t [3:1] slot_q;

@@ -76,6 +76,7 @@ module nd_wire_tx_prepare
         job_d.desc = desc;
         job_d.addr = address;
         job_d.becn = desc.opcode == OpcodeCnp;
+        job_d.whole = desc.opcode == TxFrame;
         job_d.pad  = 2'd0 - desc.len[1:0];
         // of a CNP, only the queue pair counts
         if (job_d.becn) begin

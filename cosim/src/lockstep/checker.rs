@@ -13,6 +13,7 @@ use super::service::Service;
 use super::timing::{Moment, Timing};
 use super::undone::undone;
 use super::untimely::Untimely;
+use super::whole::{self, WholeFrames};
 use super::world::{Glance, Recorded, World};
 use super::{Record, Standing};
 
@@ -40,6 +41,7 @@ pub struct Checker {
     completion_order: VecDeque<Order>,
     placement: Placement,
     gathers: Gathers,
+    whole: WholeFrames,
     timing: Timing,
     service: Service,
     history: History,
@@ -73,6 +75,7 @@ impl Checker {
             completion_order: VecDeque::new(),
             placement: Placement::default(),
             gathers: Gathers::default(),
+            whole: WholeFrames::default(),
             history: History::default(),
             effects: Vec::new(),
             actions: 0,
@@ -164,6 +167,7 @@ impl Checker {
         self.history.push(number, self.now.cycle, action);
         let frame = self.world.frame_of(&action);
         self.effects.clear();
+        self.world.begin();
         let mut inputs = Recorded {
             world: &mut self.world,
             failure: None,
@@ -179,15 +183,19 @@ impl Checker {
             divergence.frame = frame;
             return Err(divergence);
         }
-        let spoiled = inputs.spoiled;
+        let spoiled = inputs.spoiled && !whole::sends(&action);
+        if whole::leaves_receive(&action) {
+            self.world.keep_receive();
+        }
         self.world.applied(&action, self.now.cycle, &self.engine);
         let order = Order {
             action: number,
             after: self.engine.barrier(),
             gathers: self.engine.gather_barrier(),
         };
-        self.gathers
-            .used(self.engine.gather_reads(), self.world.gathered());
+        let reads = self.engine.gather_reads();
+        self.gathers.used(reads, self.world.gathered());
+        self.whole.applied(&action, reads);
         if action.kind == CommitKind::Retire {
             self.placed(order, "the retirement of a read")?;
         }
@@ -216,7 +224,8 @@ impl Checker {
                     address,
                     bytes,
                 } => {
-                    self.completion_order.push_back(order);
+                    let gathers = order.gathers.max(self.whole.needed(&bytes));
+                    self.completion_order.push_back(Order { gathers, ..order });
                     self.completion.expect(number, Item { address, bytes })
                 }
             };

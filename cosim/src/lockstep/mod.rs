@@ -17,6 +17,7 @@ mod suspect;
 mod timing;
 mod undone;
 mod untimely;
+mod whole;
 mod world;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};

@@ -48,7 +48,9 @@ pub(super) fn of_decision(illegal: &Illegal) -> String {
 fn refuses_token(action: &Action) -> bool {
     let cause = u128::from(action.cause);
     match action.kind {
-        CommitKind::SqFail => Status::from_bits(cause) == Some(Status::LocalProtection),
+        CommitKind::SqFail | CommitKind::RxFrame => {
+            Status::from_bits(cause) == Some(Status::LocalProtection)
+        }
         CommitKind::RxRequest => matches!(
             RxResult::from_bits(cause),
             Some(RxResult::NakAccess | RxResult::NakOperation)

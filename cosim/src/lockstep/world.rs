@@ -26,6 +26,8 @@ pub(super) struct World {
     now: u64,
     /// Number of the record of the newest gather read that an action has used.
     gathered: u64,
+    /// The newest read of a receive that an action has used.
+    receive: Option<(u64, ReadBurst)>,
     pub(super) frames_in: VecDeque<Vec<u8>>,
 }
 
@@ -46,6 +48,7 @@ impl World {
             coming: 0,
             now: 0,
             gathered: 0,
+            receive: None,
             frames_in: VecDeque::new(),
         }
     }
@@ -117,6 +120,18 @@ impl World {
         }
     }
 
+    /// An action begins that may use a receive.
+    pub(super) fn begin(&mut self) {
+        self.receive = None;
+    }
+
+    /// The receive that the action looked at stays as it is, and is not fetched again.
+    pub(super) fn keep_receive(&mut self) {
+        if let Some(read) = self.receive.take() {
+            self.reads[ReadChannel::RqFetch as usize].push_front(read);
+        }
+    }
+
     /// The oldest gather read that no action has used.
     pub(super) fn gather_left(&self) -> Option<&ReadBurst> {
         let queue = &self.reads[ReadChannel::Gather as usize];
@@ -125,9 +140,9 @@ impl World {
 
     /// The frame that an action takes, if it takes one.
     pub(super) fn frame_of(&mut self, action: &Action) -> Option<Vec<u8>> {
-        use CommitKind::{RxDrop, RxRequest, RxResponse};
+        use CommitKind::{RxDrop, RxFrame, RxRequest, RxResponse};
         match action.kind {
-            RxDrop | RxRequest | RxResponse => self.frames_in.pop_front(),
+            RxDrop | RxRequest | RxResponse | RxFrame => self.frames_in.pop_front(),
             _ => None,
         }
     }
@@ -152,6 +167,9 @@ impl World {
                 if let Some(at) = before.or_else(|| queue.iter().position(fits)) {
                     let (number, burst) = queue.remove(at)?;
                     queue.retain(|read| read.0 > number || !fits(read));
+                    if matches!(channel, ReadChannel::RqFetch) {
+                        self.receive = Some((number, burst.clone()));
+                    }
                     return Some(burst);
                 }
             }

@@ -8,11 +8,11 @@ mod card;
 
 use card::dice::Dice;
 use card::memory::{self, REGIONS};
-use card::packet::Packet;
+use card::packet::{Packet, aeth};
 use card::request::{Element, Request, receive};
 use card::{Card, Qp, Result, proof, seeds};
 use tandem_cosim::bus::Traffic;
-use tandem_model::abi::{CQE, QpState, Record, WqeOpcode};
+use tandem_model::abi::{CQE, QpState, Record, WqeOpcode, regs};
 use tandem_model::hal::{Hal, Target};
 use tandem_model::wire::Opcode;
 
@@ -169,6 +169,33 @@ fn late_fetches() -> Result {
     let psn = qp.rq_psn();
     proof::takes_a_send(&mut card, &mut qp, memory, (psn, proof::TARGET))?;
     proof::sends(&mut card, &mut qp)?;
+    card.target.finish()
+}
+
+#[test]
+fn a_wait_for_a_receiver_ends_with_its_life() {
+    ends_while_waiting().unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// A queue pair begins anew in the middle of the longest wait.
+fn ends_while_waiting() -> Result {
+    const NOT_READY: u8 = 0x20;
+    let mut card = Card::new(1, Traffic::IDEAL)?;
+    let memory = memory::set_up(&mut card)?;
+    let ring = card.room(4096);
+    card.write_cq(0, true, 7, ring)?;
+    let mut qp = card.new_qp(2, LOGS, (0, 0));
+    qp.rnr_retry = 1;
+    card.begin_anew(&mut qp)?;
+    post_sends(&mut card, &mut qp, false)?;
+    card.target.advance(300)?;
+    let mut nak = Packet::new(&qp, Opcode::Acknowledge, qp.sq_psn());
+    nak.ext = aeth(NOT_READY);
+    card.target.send_frame(&nak.frame())?;
+    card.target.advance(200)?;
+    assert_eq!(card.target.read_register(regs::RnrWaits::OFFSET)?, 1);
+    card.target.take_frames()?;
+    proof::works(&mut card, &mut qp, memory)?;
     card.target.finish()
 }
 

@@ -320,6 +320,9 @@ impl History {
     fn fail(&mut self) -> Result {
         let number = self.dice.below(self.peers.len() as u32) as usize;
         let peer = &mut self.peers[number];
+        if peer.failed {
+            return Ok(());
+        }
         peer.failed = true;
         let qpn = peer.qp.number;
         let qp = peer.qp.clone();
@@ -365,7 +368,7 @@ impl History {
     fn poll(&mut self) -> Result {
         for bytes in self.card.target.take_frames()? {
             let frame = Frame::parse(&bytes)
-                .map_err(|error| HalError::Stopped(format!("a frame of the engine: {error}")))?;
+                .map_err(|error| HalError::Stopped(format!("a frame of the engine: {error:?}")))?;
             let qpn = frame.bth.dest_qp.get();
             let Some(peer) = self.peers.iter_mut().find(|peer| peer.qp.peer() == qpn) else {
                 return Err(HalError::Stopped(format!("a frame for queue pair {qpn}")));
@@ -446,6 +449,9 @@ impl History {
             self.deliver()?;
             self.card.target.advance(300)?;
             self.poll()?;
+            if self.peers.iter().all(served) {
+                break;
+            }
             if round % 8 == 7 {
                 self.peers.iter_mut().for_each(Peer::go_back);
             }

@@ -122,38 +122,25 @@ impl Peer {
         self.sent = 0;
     }
 
-    /// Everything before a PSN is taken.
-    fn acknowledge(&mut self, psn: u32) {
-        let before = |packet: &Packet| psn.wrapping_sub(packet.psn) & 0xFF_FFFF < 0x80_0000;
-        while self
-            .packets
-            .front()
-            .is_some_and(|packet| packet.psn != psn && before(packet))
-        {
-            self.packets.pop_front();
-            self.sent = self.sent.saturating_sub(1);
-        }
-    }
-
-    /// Takes an answer of the engine; `true` for an RNR NAK.
+    /// Takes an answer of the engine; `true` for an RNR NAK. One of an earlier life says nothing.
     pub fn answer(&mut self, frame: &Frame<'_>) -> bool {
-        let Ext::Aeth(aeth) = frame.ext else {
+        let (Ext::Aeth(aeth), Some(first)) = (frame.ext, self.packets.front()) else {
             return false;
         };
-        let psn = frame.bth.psn.get();
+        let positive = aeth.syndrome.is_ack();
+        // What is before it is taken.
+        let taken = frame.bth.psn.get().wrapping_sub(first.psn) & 0xFF_FFFF;
+        let taken = taken as usize + usize::from(positive);
+        if taken > self.packets.len() {
+            return false;
+        }
+        self.packets.drain(..taken);
+        self.sent = self.sent.saturating_sub(taken);
         match aeth.syndrome {
-            Syndrome::Ack { .. } => self.acknowledge(later(psn)),
-            Syndrome::Nak(NakCode::PsnSequence) => {
-                self.acknowledge(psn);
-                self.sent = 0;
-            }
-            Syndrome::Rnr { .. } => {
-                self.acknowledge(psn);
-                self.sent = 0;
-                return true;
-            }
+            Syndrome::Ack { .. } => {}
+            Syndrome::Nak(NakCode::PsnSequence) | Syndrome::Rnr { .. } => self.sent = 0,
             _ => self.failed = true,
         }
-        false
+        matches!(aeth.syndrome, Syndrome::Rnr { .. })
     }
 }

@@ -4,6 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "fields are those of rx_desc_t")]
 pub struct Received {
+    pub whole: bool,
     pub drop: u8,
     pub dst_mac: [u8; 6],
     pub ipv6: bool,
@@ -51,9 +52,11 @@ impl Received {
         let ipv6 = bits.take(1) == 1;
         let mac = bits.take(48).to_le_bytes();
         let drop = bits.take(8) as u8;
+        let whole = bits.take(1) == 1;
         let mut dst_mac = [0; 6];
         dst_mac.copy_from_slice(&mac[..6]);
         Self {
+            whole,
             drop,
             dst_mac,
             ipv6,

@@ -157,7 +157,7 @@ fn o25_an_empty_queue_is_waited_for() {
 
 /// NDK-SRQ-2 to -5: told once when fewer receives are queued than the threshold, again after another arm, at once if they
 /// run short then; threshold 0 changes nothing. A queue that has not been filled does not run short.
-// Covers: NDK-SRQ-2, NDK-SRQ-3, NDK-SRQ-4, NDK-SRQ-5
+// Covers: NDK-SRQ-2, NDK-SRQ-3, NDK-SRQ-4, NDK-SRQ-5, NDK-SRQ-6
 #[test]
 fn ndk_srq_2_threshold() {
     each(&PLAIN, |w| {
@@ -202,7 +202,7 @@ fn ndk_srq_2_threshold() {
 
 /// NDK-SRQ-1, -6: depths. As many receives as the depth can be outstanding; a smaller one than there are is refused and
 /// changes nothing.
-// Covers: NDK-SRQ-1, NDK-SRQ-6
+// Covers: NDK-SRQ-1
 #[test]
 fn ndk_srq_1_depth() {
     each(&PLAIN, |w| {

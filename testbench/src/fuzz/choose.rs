@@ -5,11 +5,12 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
+use super::forge::Forged;
 use super::machine::State;
 use super::moves::{
     Effect, Flags, Frames, Move, Op, Piece, Post, Receive, Refused, Region, Rule, Wrong,
 };
-use super::spec::{FAST, FAST_BYTES, SOURCE, TARGET};
+use super::spec::{FAST, FAST_BYTES, Link, SOURCE, TARGET};
 
 /// Greatest length of a piece, most of the time and seldom.
 const SMALL: u32 = 64;
@@ -176,6 +177,10 @@ fn post(state: &State, link: usize, side: usize, raw: Raw) -> Post {
     let most = if op.is_read() { most.min(4) } else { most };
     let mut lengths = raw.lengths;
     lengths.truncate(most as usize);
+    let patient = state.spec.links.get(link).is_some_and(Link::is_patient);
+    if op.is_send() && patient && !awaited {
+        lengths.clear();
+    }
     if flags.inline {
         shorten(&mut lengths, inline);
     }
@@ -390,6 +395,30 @@ fn refusals(state: &State) -> BoxedStrategy<Move> {
         .boxed()
 }
 
+/// Syndromes of answers: ACK with and without credits, NAKs of every kind, RNR NAKs, reserved ones.
+const SYNDROMES: [u8; 12] = [
+    0x1F, 0x00, 0x60, 0x61, 0x62, 0x63, 0x64, 0x7F, 0x20, 0x3F, 0x40, 0x80,
+];
+
+fn forgeries(state: &State) -> BoxedStrategy<Move> {
+    let frames = prop_oneof![
+        4 => select(&SYNDROMES[..]).prop_map(Forged::Answer),
+        6 => select(vec![
+            Forged::ReadResponse,
+            Forged::OldSend,
+            Forged::OldWrite,
+            Forged::OldRead,
+            Forged::Ahead,
+            Forged::NoQueuePair,
+            Forged::NoOpcode,
+            Forged::Cnp,
+        ]),
+    ];
+    (select(sides(state)), frames)
+        .prop_map(|((link, side), frame)| Move::Forge { link, side, frame })
+        .boxed()
+}
+
 /// The next move.
 pub(super) fn moves(state: &State) -> BoxedStrategy<Move> {
     let nodes = state.hosts.len();
@@ -447,6 +476,7 @@ pub(super) fn moves(state: &State) -> BoxedStrategy<Move> {
         all.push((40, posts(state)));
         all.push((26, receives(state)));
         all.push((2, refusals(state)));
+        all.push((3, forgeries(state)));
         all.push((
             1,
             cut.clone()

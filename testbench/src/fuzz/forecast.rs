@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use super::forge::Forged;
 use super::moves::{Move, Op, Piece, Post, Receive, Region, Rule, Wrong};
 use super::spec::{Link, Spec};
 
@@ -74,6 +75,23 @@ struct Request {
     ends: Option<Ends>,
 }
 
+impl Request {
+    /// A receive with nothing wrong.
+    fn receive(at: usize, length: u32, late: bool) -> Self {
+        Self {
+            at,
+            send: false,
+            invalidates: false,
+            length,
+            fault: Fault::default(),
+            uses: Vec::new(),
+            held: false,
+            late,
+            ends: None,
+        }
+    }
+}
+
 /// A connection of two queue pairs.
 #[derive(Clone, Debug)]
 struct Life {
@@ -85,6 +103,10 @@ struct Life {
     impaired: bool,
     heavy: bool,
     weak: bool,
+    /// Without a timer: any frame that is lost may be waited for without end.
+    timeless: bool,
+    /// Sends wait for their receives without end, and get them before everything settles.
+    patient: bool,
     /// A send found no receive.
     unready: bool,
 }
@@ -99,6 +121,8 @@ impl Life {
             impaired: false,
             heavy: false,
             weak: !link.is_sound(),
+            timeless: link.is_timeless(),
+            patient: link.is_patient(),
             unready: false,
         }
     }
@@ -135,6 +159,21 @@ impl Life {
         }
     }
 
+    /// The receives that senders would wait for without end; they are none of the moves.
+    fn provide(&mut self) {
+        if !self.patient {
+            return;
+        }
+        for side in 0..2 {
+            let sends = self.sends[side].iter().filter(|request| request.send);
+            let (wanted, late) = (sends.count(), self.cut[1 - side]);
+            let receives = &mut self.receives[1 - side];
+            while receives.len() < wanted {
+                receives.push(Request::receive(usize::MAX, 0, late));
+            }
+        }
+    }
+
     fn faults(&self) -> usize {
         let all = self.sends.iter().flatten();
         all.filter(|request| request.ends.is_none() && request.fault.is_any())
@@ -147,6 +186,7 @@ impl Life {
 
     /// Everything has ended.
     fn settle(&mut self) {
+        self.provide();
         self.pair();
         if !self.is_sound() {
             return;
@@ -202,7 +242,7 @@ impl Life {
                 let before = alone && first.is_some_and(|first| place < first) && !request.held;
                 request.ends = Some(
                     match (request.late || behind, alone && first == Some(place)) {
-                        (true, _) => vec![CANCELLED],
+                        (true, _) => overtaken(request),
                         (false, true) => request.fault.statuses.iter().copied().collect(),
                         (false, false) if before => vec![SUCCESS],
                         (false, false) => wide(&request.fault, true),
@@ -214,6 +254,15 @@ impl Life {
             }
         }
     }
+}
+
+/// Of a request that comes too late to succeed. One that was found wrong before it was sent, while others before it were
+/// open, says so even if those are flushed.
+fn overtaken(request: &Request) -> Ends {
+    let wrong = !request.late && request.fault.statuses.contains(ACCESS);
+    let mut ends = vec![CANCELLED];
+    ends.extend(wrong.then_some(ACCESS));
+    ends
 }
 
 fn wide(fault: &Fault, initiator: bool) -> Ends {
@@ -281,8 +330,9 @@ impl<'a> Walk<'a> {
         for life in &mut self.lives {
             let touching = self.rules.iter().filter(|rule| rule.touches(life.nodes));
             let weight: u32 = touching.clone().map(|rule| rule.weight()).sum();
-            life.impaired |= touching.count() > 0;
-            life.heavy |= weight > BEARABLE;
+            let touched = touching.count() > 0;
+            life.impaired |= touched;
+            life.heavy |= weight > BEARABLE || touched && life.timeless;
         }
     }
 
@@ -365,7 +415,7 @@ impl<'a> Walk<'a> {
             ends: None,
         });
         let sends = life.sends[post.side].iter().filter(|request| request.send);
-        life.unready |= sends.count() > life.receives[1 - post.side].len();
+        life.unready |= !life.patient && sends.count() > life.receives[1 - post.side].len();
     }
 
     fn receive(&mut self, at: usize, receive: &Receive) {
@@ -391,15 +441,9 @@ impl<'a> Walk<'a> {
         };
         let late = life.cut[receive.side];
         life.receives[receive.side].push(Request {
-            at,
-            send: false,
-            invalidates: false,
-            length: receive.length(),
             fault,
             uses,
-            held: false,
-            late,
-            ends: None,
+            ..Request::receive(at, receive.length(), late)
         });
     }
 
@@ -472,7 +516,17 @@ impl<'a> Walk<'a> {
                     *state = Use::Valid;
                 }
             }
-            Move::Wait(_) | Move::Collect | Move::Arm { .. } => {}
+            // A loss that is none: sending goes back.
+            Move::Forge {
+                link,
+                frame: Forged::Ahead,
+                ..
+            } => {
+                if let Some(life) = self.lives.get_mut(*link) {
+                    life.impaired = true;
+                }
+            }
+            Move::Wait(_) | Move::Collect | Move::Arm { .. } | Move::Forge { .. } => {}
         }
     }
 }

@@ -108,6 +108,7 @@ fn word(made: &Move) -> &'static str {
         Move::Receive(_) => "receive",
         Move::Post(_) => "initiator request",
         Move::Refused { .. } => "refused call",
+        Move::Forge { .. } => "forged frame",
         Move::Wait(_) => "wait",
         Move::Settle => "settle",
         Move::Collect => "collect",

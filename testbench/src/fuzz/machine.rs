@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::moves::{Move, Op, Piece, Post, Region, Wrong};
-use super::spec::{FAST, FAST_BYTES, Spec, TARGET};
+use super::spec::{FAST, FAST_BYTES, Link, Spec, TARGET};
 
 /// Lives of a link, each with a range of PSNs of its own.
 const LIVES: u32 = 12;
@@ -147,6 +147,32 @@ impl State {
         host.pages == "contiguous" || start / 4096 == end / 4096
     }
 
+    /// Receives that a side has to post before everything can settle: senders wait for them without end.
+    pub(super) fn missing(&self, link: usize, side: usize) -> usize {
+        let patient = self.spec.links.get(link).is_some_and(Link::is_patient);
+        let sides = self.side(link, side).zip(self.side(link, 1 - side));
+        match sides {
+            Some((own, peer)) if patient && own.open => {
+                peer.sends.saturating_sub(own.receives.len())
+            }
+            _ => 0,
+        }
+    }
+
+    /// Whether a send that waits without end can be given a receive: any does for one of no bytes.
+    fn can_be_received(&self, post: &Post, link: &Link) -> bool {
+        let sides = self.side(post.link, post.side);
+        let Some((own, peer)) = sides.zip(self.side(post.link, 1 - post.side)) else {
+            return false;
+        };
+        !post.op.is_send()
+            || !link.is_patient()
+            || own.sends < peer.receives.len()
+            || post.op == Op::Send
+                && post.length() == 0
+                && own.sends < link.ends[1 - post.side].depth as usize
+    }
+
     fn post_is_possible(&self, post: &Post) -> bool {
         let (Some(side), Some(link)) = (
             self.side(post.link, post.side),
@@ -174,6 +200,7 @@ impl State {
             // A silent one may find the last place taken.
             && side.posted + 1 < end.depth
             && fits
+            && self.can_be_received(post, link)
             && (!logical || post.pieces.iter().all(|piece| self.is_logical(own, piece)))
             && (sinks || post.wrong != Wrong::Nothing)
     }
@@ -192,6 +219,7 @@ impl State {
                 }) && self.are_free(node, &receive.pieces)
             }
             Move::Refused { link, side, .. }
+            | Move::Forge { link, side, .. }
             | Move::Flush { link, side }
             | Move::Close { link, side } => self.side(*link, *side).is_some_and(|side| side.open),
             Move::Reopen { link } => self.lives.get(*link).is_some_and(|lives| *lives < LIVES),
@@ -216,6 +244,20 @@ impl State {
                 (refused || post.wrong != Wrong::Nothing).then_some(post.link)
             }
             _ => None,
+        }
+    }
+
+    /// Everything on a link has ended, but for what was lost and is never sent again.
+    fn settle(&mut self, link: usize) {
+        let timeless = self.spec.links.get(link).is_some_and(Link::is_timeless);
+        for number in 0..2 {
+            let missing = self.missing(link, number);
+            if let Some(side) = self.side_mut(link, number) {
+                side.receives.extend(std::iter::repeat_n(0, missing));
+                if !timeless {
+                    side.posted = side.held;
+                }
+            }
         }
     }
 
@@ -265,8 +307,8 @@ impl State {
                 }
             }
             Move::Settle => {
-                for side in self.links.iter_mut().flatten() {
-                    side.posted = side.held;
+                for link in 0..self.links.len() {
+                    self.settle(link);
                 }
             }
             Move::Flush { link, side } => {
@@ -298,7 +340,7 @@ impl State {
             }
             Move::Network(_) => self.rules += 1,
             Move::Heal => self.rules = 0,
-            Move::Wait(_) | Move::Collect | Move::Arm { .. } => {}
+            Move::Wait(_) | Move::Collect | Move::Arm { .. } | Move::Forge { .. } => {}
         }
         self
     }

@@ -8,6 +8,7 @@
 
 mod choose;
 mod forecast;
+mod forge;
 mod hunt;
 mod machine;
 mod moves;

@@ -1,5 +1,7 @@
 //! Moves: what happens in a world, one after another. Each is a step of a vector, or a few.
 
+use super::forge::Forged;
+
 /// Regions that each node has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Region {
@@ -218,6 +220,12 @@ pub(super) enum Move {
         call: Refused,
     },
     Wait(u32),
+    /// A frame comes to a queue pair, as if from its peer.
+    Forge {
+        link: usize,
+        side: usize,
+        frame: Forged,
+    },
     /// Everything ends, and is compared.
     Settle,
     /// The results that are there are fetched.
@@ -247,4 +255,20 @@ pub(super) enum Move {
     Register {
         node: usize,
     },
+}
+
+impl Move {
+    /// The link on which it happens, if it is one.
+    pub(super) fn link(&self) -> Option<usize> {
+        match self {
+            Self::Post(post) => Some(post.link),
+            Self::Receive(receive) => Some(receive.link),
+            Self::Refused { link, .. }
+            | Self::Forge { link, .. }
+            | Self::Flush { link, .. }
+            | Self::Close { link, .. }
+            | Self::Reopen { link } => Some(*link),
+            _ => None,
+        }
+    }
 }

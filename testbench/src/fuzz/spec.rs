@@ -16,6 +16,8 @@ pub(super) const FAST_BYTES: u32 = 0x400;
 const SOUND_TIMEOUT: u8 = 9;
 /// Least count of go-backs that a few losses do not use up.
 const SOUND_RETRY: u8 = 5;
+/// Count of waits that has no end.
+const RNR_ENDLESS: u8 = 7;
 /// Links of a world.
 const LINKS: usize = 4;
 
@@ -58,9 +60,19 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Whether neither time nor a few losses end the connection.
+    /// Whether neither time nor a few losses end the connection; without a timer, a loss that nobody tells of.
     pub(super) fn is_sound(&self) -> bool {
-        self.timeout >= SOUND_TIMEOUT && self.retry >= SOUND_RETRY
+        (self.is_timeless() || self.timeout >= SOUND_TIMEOUT) && self.retry >= SOUND_RETRY
+    }
+
+    /// Whether no timer runs: what is lost may stay lost.
+    pub(super) fn is_timeless(&self) -> bool {
+        self.timeout == 0
+    }
+
+    /// Whether senders wait for receives without end.
+    pub(super) fn is_patient(&self) -> bool {
+        self.rnr_retry == RNR_ENDLESS
     }
 
     /// Whether a reader may ask for more at once than the other end takes.
@@ -116,9 +128,9 @@ fn link(nodes: usize) -> impl Strategy<Value = Link> {
         seldom(16),
     );
     let timers = (
-        prop_oneof![8 => Just(9u8), 1 => Just(10u8), 2 => 5u8..=8],
+        prop_oneof![8 => Just(9u8), 1 => Just(10u8), 2 => 5u8..=8, 2 => Just(0u8)],
         prop_oneof![3 => Just(5u8), 1 => Just(7u8), 1 => 0u8..=6],
-        select(vec![6u8, 3, 1, 0]),
+        select(vec![6u8, RNR_ENDLESS, 3, 1, 0]),
         1u8..=14,
     );
     (ends, wire, timers, [end(), end()]).prop_map(|(nodes, wire, timers, ends)| Link {

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::forecast::{Ends, forecast};
+use super::forge::Forged;
+use super::machine::State;
 use super::moves::{Effect, Frames, Move, Op, Piece, Post, Receive, Refused, Region, Rule, Wrong};
 use super::spec::{FAST, FAST_BYTES, SOURCE, Spec, TARGET};
 
@@ -49,11 +51,14 @@ fn bytes(region: Region) -> u32 {
 /// A vector under way. Only what is used is written down.
 struct Writer<'a> {
     spec: &'a Spec,
+    state: State,
     steps: String,
     links: BTreeSet<usize>,
     regions: BTreeSet<(usize, Region)>,
     lives: Vec<u32>,
     open: Vec<[bool; 2]>,
+    /// First PSNs of the connections that are there, by link.
+    psns: Vec<[u32; 2]>,
     paused: bool,
     /// Lines of connections.
     connections: String,
@@ -66,11 +71,13 @@ pub(super) fn text(name: &str, seed: u64, scheduler: &str, spec: &Spec, moves: &
     let ends = forecast(spec, moves);
     let mut writer = Writer {
         spec,
+        state: State::new(spec.clone()),
         steps: String::new(),
         links: used(spec, moves),
         regions: BTreeSet::new(),
         lives: vec![0; spec.links.len()],
         open: vec![[true; 2]; spec.links.len()],
+        psns: vec![[0; 2]; spec.links.len()],
         paused: false,
         connections: String::new(),
         made: 0,
@@ -81,6 +88,7 @@ pub(super) fn text(name: &str, seed: u64, scheduler: &str, spec: &Spec, moves: &
     }
     for (made, ends) in moves.iter().zip(&ends) {
         writer.make(made, ends);
+        writer.state = writer.state.after(made);
     }
     writer.settle();
     let steps = std::mem::take(&mut writer.steps);
@@ -91,15 +99,7 @@ pub(super) fn text(name: &str, seed: u64, scheduler: &str, spec: &Spec, moves: &
 fn used(spec: &Spec, moves: &[Move]) -> BTreeSet<usize> {
     let mut links: BTreeSet<usize> = moves
         .iter()
-        .filter_map(|made| match made {
-            Move::Post(post) => Some(post.link),
-            Move::Receive(receive) => Some(receive.link),
-            Move::Refused { link, .. }
-            | Move::Flush { link, .. }
-            | Move::Close { link, .. }
-            | Move::Reopen { link } => Some(*link),
-            _ => None,
-        })
+        .filter_map(Move::link)
         .filter(|link| *link < spec.links.len())
         .collect();
     if links.is_empty() {
@@ -140,6 +140,9 @@ impl Writer<'_> {
         let psn = |number: u32| FIRST_PSN.wrapping_add(number * PSN_STEP) & 0xFF_FFFF;
         let (a, b) = (psn(2 * self.made), psn(2 * self.made + 1));
         self.made += 1;
+        if let Some(psns) = self.psns.get_mut(link) {
+            *psns = [a, b];
+        }
         let mut line = format!(
             "link{link}_{life} = {{ a = \"{}\", b = \"{}\", mtu = {}, a_psn = {a}, b_psn = {b}",
             qp(link, 0),
@@ -422,6 +425,21 @@ impl Writer<'_> {
         }
     }
 
+    fn forge(&mut self, link: usize, side: usize, frame: Forged) {
+        let psns = self.psns.get(link).copied().unwrap_or_default();
+        self.step(&format!("inject = \"{}\"", qp(link, side)));
+        self.line(&frame.words(psns[side], psns[1 - side]));
+        if let Some(kind) = frame.region() {
+            let place = self.at(link, side);
+            self.regions.insert((place, kind));
+            let remote = region(place, kind);
+            self.line(&format!("remote = {{ region = \"{remote}\" }}"));
+        }
+        if let Some(alter) = frame.alter() {
+            self.line(alter);
+        }
+    }
+
     fn rule(&mut self, rule: &Rule) {
         let nodes = self.nodes();
         let absent = |place: &Option<usize>| place.is_some_and(|place| !nodes.contains(&place));
@@ -483,8 +501,24 @@ impl Writer<'_> {
         }
     }
 
+    /// Receives without which senders would wait for ever.
+    fn provide(&mut self) {
+        for link in self.links.clone() {
+            for side in 0..2 {
+                let missing = self.state.missing(link, side);
+                if missing > 0 {
+                    self.step(&format!("receive = \"{}\"", qp(link, side)));
+                    let first = self.context + 1;
+                    self.line(&format!("context = {first}\ntimes = {missing}"));
+                    self.context += missing as u64;
+                }
+            }
+        }
+    }
+
     fn settle(&mut self) {
         self.resume();
+        self.provide();
         self.step("expect_accounted = \"settled\"");
     }
 
@@ -503,6 +537,7 @@ impl Writer<'_> {
             Move::Post(post) => self.post(post, ends),
             Move::Receive(receive) => self.receive(receive, ends),
             Move::Refused { link, side, call } => self.refused(*link, *side, *call),
+            Move::Forge { link, side, frame } => self.forge(*link, *side, *frame),
             Move::Wait(clocks) => self.step(&format!("wait = {{ clocks = {clocks} }}")),
             Move::Settle => self.settle(),
             Move::Collect => self.step("expect_accounted = \"now\""),

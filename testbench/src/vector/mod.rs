@@ -5,6 +5,7 @@
 
 mod cases;
 mod check;
+pub mod connection;
 mod error;
 mod explain;
 mod frame;
@@ -33,6 +34,7 @@ pub use traffic::RandomTraffic;
 pub use value::{At, TargetKind};
 
 use crate::targets::Choice;
+use connection::{Connector, Listener, SharedEndpoint};
 use impairment::Impairment;
 use object::{Connection, Cq, Memory, Node, Pd, Qp, Region, Srq, Window};
 use step::Step;
@@ -83,9 +85,18 @@ pub struct Head {
     /// Shared receive queues.
     #[serde(default)]
     pub srq: Named<Srq>,
-    /// Connections.
+    /// Connections that are there without datagrams.
     #[serde(default)]
     pub connection: Named<Connection>,
+    /// Listeners.
+    #[serde(default)]
+    pub listener: Named<Listener>,
+    /// Connectors of active sides.
+    #[serde(default)]
+    pub connector: Named<Connector>,
+    /// Shared endpoints.
+    #[serde(default)]
+    pub shared_endpoint: Named<SharedEndpoint>,
     /// Impairments of the network, from the start.
     #[serde(default)]
     pub network: Vec<At<Impairment>>,

@@ -5,6 +5,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+pub use super::connection::{
+    Accept, CloseConnector, CloseListener, CloseSharedEndpoint, CompleteConnect, ConnectEvents,
+    ConnectTo, Disconnect, ExpectCompleted, ExpectConnect, ExpectConnection, ExpectDisconnect,
+    Listen, Reject,
+};
 use super::impairment::{Impairment, Several};
 use super::object::Endpoint;
 pub use super::part::*;
@@ -486,7 +491,7 @@ steps! {
 }
 
 /// What a call returns that nothing is said of.
-fn success() -> Several<Status> {
+pub(super) fn success() -> Several<Status> {
     Several::One(Status::default())
 }
 
@@ -543,6 +548,20 @@ verbs! {
     ModifySrq(ModifySrq) = "modify_srq";
     ResizeCq(ResizeCq) = "resize_cq";
     Moderate(Moderate) = "moderate_cq";
+    Listen(Listen) = "listen";
+    ConnectEvents(ConnectEvents) = "connect_events";
+    ConnectTo(ConnectTo) = "connect_to";
+    ExpectConnect(ExpectConnect) = "expect_connect";
+    Accept(Accept) = "accept";
+    Reject(Reject) = "reject";
+    CompleteConnect(CompleteConnect) = "complete_connect";
+    Disconnect(Disconnect) = "disconnect";
+    ExpectCompleted(ExpectCompleted) = "expect_completed";
+    ExpectDisconnect(ExpectDisconnect) = "expect_disconnect";
+    ExpectConnection(ExpectConnection) = "expect_connection";
+    CloseConnector(CloseConnector) = "close_connector";
+    CloseListener(CloseListener) = "close_listener";
+    CloseSharedEndpoint(CloseSharedEndpoint) = "close_shared_endpoint";
     Oid(OidStep) = "oid";
     AddEndpoints(AddEndpoints) = "add_endpoints";
     ClearEndpoints(ClearEndpoints) = "clear_endpoints";

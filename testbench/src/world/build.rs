@@ -6,10 +6,13 @@ use tandem_model::ndk::{
     EndpointMapping, Mdl, MrUse, NdkError, NdkVersion, NtStatus, Provider, QpParameters, Timing,
 };
 
+use super::cm::Connections;
 use super::connect::connect;
 use super::ledger::Ledger;
 use super::state::{CqState, QpState, RegionState, Result, State, StepError, Tokens};
-use super::{Address, Capture, HostMemory, Node, RunOptions, World, bytes_of, impair, local, srq};
+use super::{
+    Address, Capture, HostMemory, Node, RunOptions, World, bytes_of, cm, impair, local, srq,
+};
 use crate::targets;
 use crate::vector::object::{self, RegionKind};
 use crate::vector::{At, Vector};
@@ -31,7 +34,7 @@ pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
     let head = &vector.head;
     let mut nodes = Vec::new();
     for (place, (name, node)) in head.node.iter().enumerate() {
-        nodes.push(open(place, name, node, options)?);
+        nodes.push(open(place, name, node, cm::is_used(vector), options)?);
     }
     let names: Vec<&str> = head.node.keys().map(String::as_str).collect();
     let capture = match &options.capture {
@@ -52,6 +55,7 @@ pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
         windows: BTreeMap::new(),
         srqs: BTreeMap::new(),
         qps: BTreeMap::new(),
+        connections: Connections::default(),
         ledger: Ledger::new(&vector.steps),
     };
     for place in 0..names.len() {
@@ -90,6 +94,7 @@ pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
     for (_, connection) in head.connection.iter().filter(|(_, made)| !made.later) {
         connect(&mut state, connection).map_err(|error| error.at(connection.span()))?;
     }
+    cm::create(&mut state, vector)?;
     for table in &head.network {
         impair::change(&mut state, table).map_err(|error| error.at(table.span()))?;
     }
@@ -147,7 +152,13 @@ impl State {
     }
 }
 
-fn open(place: usize, name: &str, node: &object::Node, options: &RunOptions) -> Result<Node> {
+fn open(
+    place: usize,
+    name: &str,
+    node: &object::Node,
+    connects: bool,
+    options: &RunOptions,
+) -> Result<Node> {
     let kind = options.kind(name, node.target);
     let address = Address::of(place);
     let mut config = address.adapter();
@@ -169,6 +180,7 @@ fn open(place: usize, name: &str, node: &object::Node, options: &RunOptions) -> 
     if node.mapped_to_tcp {
         config.endpoint_mapping = EndpointMapping::Tcp;
     }
+    config.connections = connects.then(|| cm::connections(options.seed ^ place as u64));
     config.cq_reserve = node.cq_reserve;
     let clocks =
         |chosen: &Option<At<u32>>, usual| chosen.as_ref().map_or(usual, |own| *own.value());

@@ -26,6 +26,9 @@ pub(super) fn ended(
             Object::Srq(_) => "NdkCloseSrq",
             Object::Mr(_) => "NdkCloseMr",
             Object::Mw(_) => "NdkCloseMw",
+            Object::Connector(_) => "NdkCloseConnector",
+            Object::Listener(_) => "NdkCloseListener",
+            Object::SharedEndpoint(_) => "NdkCloseSharedEndpoint",
         };
         return Err(StepError::new(format!(
             "{call} returned {status}, expected {}",

@@ -4,6 +4,7 @@ mod account;
 mod build;
 mod capture;
 mod close;
+mod cm;
 mod connect;
 mod cq;
 mod expect;
@@ -24,6 +25,7 @@ mod srq;
 mod state;
 
 pub use capture::{Capture, CaptureError};
+pub use cm::connections;
 pub use ledger::Tally;
 pub use memory::{HostMemory, bytes_of};
 pub use node::{Address, Node, Passed, WorldError};

@@ -1,6 +1,7 @@
 //! Nodes, and time that passes on them and on the network between them.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use tandem_model::hal::Target;
 use tandem_model::wire::MacAddr;
@@ -36,6 +37,10 @@ impl Activity {
     }
 }
 
+/// Microseconds that software takes a clock for: longer than it is, so that what waits for seconds ends within a run.
+const CLOCK_MICROS: u64 = 8;
+/// Bit of the first octet of a MAC address that is that of a group.
+const GROUP: u8 = 1;
 /// Clocks (or actions) between two looks at the network.
 const QUANTUM: u32 = 64;
 /// Clocks after which a node has taken up what it was asked for.
@@ -46,6 +51,11 @@ const MAX_SKIP: u64 = 1 << 20;
 const EXAMINE_CLOCKS: u64 = 200_000;
 /// Clocks after which something that does not end is an error.
 const MAX_CLOCKS: u64 = 50_000_000;
+
+/// The time that software on the nodes sees.
+fn software_time(clocks: u64) -> Duration {
+    Duration::from_micros(clocks * CLOCK_MICROS)
+}
 
 /// Nodes, network, time.
 pub struct World {
@@ -135,18 +145,26 @@ impl World {
             // What waits for later frames has waited long enough.
             activity.network = true;
         }
+        let now = software_time(self.clocks);
         for node in &mut self.nodes {
-            match node.nic.poll_events() {
+            match node.nic.poll(now) {
                 Ok(notifications) => node.notifications.extend(notifications),
                 Err(error) => return Err(node.error(error)),
             }
+            activity.timers |= node.nic.next_deadline().is_some();
         }
         Ok(activity)
     }
 
     /// Clocks that can pass at once, as nothing goes on in the world until the first timer ends.
-    fn clocks_to_deadline(&self) -> u32 {
+    fn clocks_to_deadline(&mut self) -> u32 {
         // An engine is looked at while it runs; for models time costs nothing.
+        let now = software_time(self.clocks);
+        let software = self.nodes.iter_mut().filter_map(|node| {
+            let left = node.nic.next_deadline()?.saturating_sub(now);
+            Some(left.as_micros() as u64 / CLOCK_MICROS)
+        });
+        let software = software.min().unwrap_or(u64::MAX);
         let models = self.nodes.iter().map(|node| node.nic.hal());
         let next = models.map(|target| match target.kind() {
             TargetKind::Model => target
@@ -154,7 +172,7 @@ impl World {
                 .map_or(u64::MAX, |deadline| deadline.saturating_sub(target.now())),
             TargetKind::Rtl => 0,
         });
-        let clocks = next.min().unwrap_or(0).min(MAX_SKIP);
+        let clocks = next.min().unwrap_or(0).min(software).min(MAX_SKIP);
         // To a multiple of the usual step, so that a step never ends behind a deadline.
         (clocks as u32 / self.quantum).max(1) * self.quantum
     }
@@ -193,6 +211,9 @@ impl World {
     fn carry(&mut self, from: usize, now: u64, frame: Vec<u8>) -> Result<(), WorldError> {
         self.frames += 1;
         let mac = frame.first_chunk::<6>().copied().unwrap_or_default();
+        if mac[0] & GROUP != 0 {
+            return self.carry_to_all(from, now, frame);
+        }
         let Some(to) = self.nodes.iter().position(|node| node.address.mac == mac) else {
             let node = self.nodes.get(from).map_or("", |node| &node.name).into();
             let mac = MacAddr(mac);
@@ -203,6 +224,26 @@ impl World {
             self.hand_over(to, &frame)?;
         } else {
             notes = self.network.offer(from, to, self.clocks, frame.clone());
+        }
+        if let Some(capture) = &mut self.capture {
+            capture.sent(from, now, &frame, &notes)?;
+        }
+        if self.keep {
+            let clock = now;
+            self.passed.push(Passed { from, clock, frame });
+        }
+        Ok(())
+    }
+
+    /// A node has sent a frame to a group: all others get it.
+    fn carry_to_all(&mut self, from: usize, now: u64, frame: Vec<u8>) -> Result<(), WorldError> {
+        let mut notes = Vec::new();
+        for to in (0..self.nodes.len()).filter(|to| *to != from) {
+            if self.network.is_clear() {
+                self.hand_over(to, &frame)?;
+            } else {
+                notes = self.network.offer(from, to, self.clocks, frame.clone());
+            }
         }
         if let Some(capture) = &mut self.capture {
             capture.sent(from, now, &frame, &notes)?;
@@ -291,7 +332,10 @@ impl World {
     pub fn go_on(&mut self, last: Activity) -> Result<Activity, WorldError> {
         match last.is_moving() || !last.timers {
             true => self.pump(),
-            false => self.pass(self.clocks_to_deadline()),
+            false => {
+                let clocks = self.clocks_to_deadline();
+                self.pass(clocks)
+            }
         }
     }
 

@@ -8,8 +8,8 @@ use tandem_model::ndk::{ArmType, Notification, NtStatus, Object};
 
 use super::state::{Result as StepResult, State, StepError};
 use super::{
-    Scene, Tally, account, build, bytes_of, close, connect, cq, expect, frames, impair, local, oid,
-    post, results, srq,
+    Scene, Tally, account, build, bytes_of, close, cm, connect, cq, expect, frames, impair, local,
+    oid, post, results, srq,
 };
 use crate::targets::{Checked, Choice, Inject, TargetOptions, Waves};
 use crate::vector::step::{Arm, CloseQp, Fill, Step, TryQp, Wait};
@@ -179,6 +179,20 @@ fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
         Step::SrqReceive(s) => srq::receive(state, s),
         Step::ModifySrq(s) => srq::modify(state, s),
         Step::CloseSrq(s) => srq::close(state, s),
+        Step::Listen(s) => cm::listen(state, s),
+        Step::ConnectEvents(s) => cm::connect_events(state, s),
+        Step::ConnectTo(s) => cm::connect(state, s),
+        Step::ExpectConnect(s) => cm::expect_connect(state, s),
+        Step::Accept(s) => cm::accept(state, s),
+        Step::Reject(s) => cm::reject(state, s),
+        Step::CompleteConnect(s) => cm::complete_connect(state, s),
+        Step::Disconnect(s) => cm::disconnect(state, s),
+        Step::ExpectCompleted(s) => cm::expect_completed(state, s),
+        Step::ExpectDisconnect(s) => cm::expect_disconnect(state, s),
+        Step::ExpectConnection(s) => cm::expect_connection(state, s),
+        Step::CloseConnector(s) => cm::close_connector(state, s),
+        Step::CloseListener(s) => cm::close_listener(state, s),
+        Step::CloseSharedEndpoint(s) => cm::close_shared_endpoint(state, s),
         Step::ResizeCq(s) => cq::resize(state, s),
         Step::Moderate(s) => cq::moderate(state, s),
         Step::Poll(s) => results::poll(state, s),

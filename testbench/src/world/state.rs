@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use tandem_model::ndk::{Cq, Mr, Mw, NdkError, NtStatus, Pd, Provider, Qp, RemoteToken, Srq};
 
+use super::cm::Connections;
 use super::ledger::Ledger;
 use super::{HostMemory, World, WorldError};
 use crate::targets::AnyTarget;
@@ -156,13 +157,14 @@ pub(super) struct State {
     pub(super) windows: BTreeMap<String, WindowState>,
     pub(super) srqs: BTreeMap<String, SrqState>,
     pub(super) qps: BTreeMap<String, QpState>,
+    pub(super) connections: Connections,
     /// For each node, how many of the passed frames have been looked at.
     pub(super) looked_at: Vec<usize>,
     /// What was posted, and what came of it.
     pub(super) ledger: Ledger,
 }
 
-fn missing(kind: &str, name: &str) -> StepError {
+pub(super) fn missing(kind: &str, name: &str) -> StepError {
     StepError::new(format!("{kind} `{name}` does not exist (any more)"))
 }
 

@@ -1,5 +1,6 @@
 //! Checks of a vector that need no run: every name names something, every number is possible.
 
+mod connection;
 mod network;
 mod objects;
 
@@ -44,6 +45,7 @@ pub fn check(vector: &Vector) -> Result {
         );
     }
     objects::check(vector)?;
+    connection::objects(vector)?;
     network::check(vector)?;
     vector
         .steps
@@ -267,6 +269,20 @@ fn steps(vector: &Vector, step: &Step) -> Result {
                 )),
             }
         }
+        Step::Listen(_)
+        | Step::ConnectEvents(_)
+        | Step::ConnectTo(_)
+        | Step::ExpectConnect(_)
+        | Step::Accept(_)
+        | Step::Reject(_)
+        | Step::CompleteConnect(_)
+        | Step::Disconnect(_)
+        | Step::ExpectCompleted(_)
+        | Step::ExpectDisconnect(_)
+        | Step::ExpectConnection(_)
+        | Step::CloseConnector(_)
+        | Step::CloseListener(_)
+        | Step::CloseSharedEndpoint(_) => connection::step(vector, step),
         Step::CloseMw(s) => find(&head.window, "window", &s.close_mw).map(|_| ()),
         Step::CloseMr(s) => region(vector, &s.close_mr),
         Step::CloseSrq(s) => srq(&s.close_srq),

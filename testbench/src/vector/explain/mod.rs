@@ -1,5 +1,6 @@
 //! A vector in words.
 
+mod connection;
 mod impairment;
 mod step;
 

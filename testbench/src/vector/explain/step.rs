@@ -68,7 +68,7 @@ fn frame(frame: &FrameFields) -> String {
     }
 }
 
-fn returns(status: NtStatus) -> String {
+pub(super) fn returns(status: NtStatus) -> String {
     match status {
         NtStatus::SUCCESS => String::new(),
         status => format!("; the call returns {status}"),
@@ -104,13 +104,16 @@ fn results(results: &[ExpectedResult]) -> String {
     words.collect::<Vec<_>>().join("; ")
 }
 
-fn closed(kind: &str, name: &At<String>, may: &Several<Status>) -> String {
+pub(super) fn closed(kind: &str, name: &At<String>, may: &Several<Status>) -> String {
     let may: Vec<String> = may.all().iter().map(|may| returns(may.0)).collect();
     format!("{kind} {} is closed{}", name.value(), may.join(" or "))
 }
 
 /// A step in words.
 pub(super) fn sentence(step: &Step) -> String {
+    if let Some(sentence) = super::connection::sentence(step) {
+        return sentence;
+    }
     match step {
         Step::Send(s) => format!(
             "{} sends {}{}{}{}",
@@ -190,6 +193,20 @@ pub(super) fn sentence(step: &Step) -> String {
                 returns(s.returns.0)
             )
         }
+        Step::Listen(_)
+        | Step::ConnectEvents(_)
+        | Step::ConnectTo(_)
+        | Step::ExpectConnect(_)
+        | Step::Accept(_)
+        | Step::Reject(_)
+        | Step::CompleteConnect(_)
+        | Step::Disconnect(_)
+        | Step::ExpectCompleted(_)
+        | Step::ExpectDisconnect(_)
+        | Step::ExpectConnection(_)
+        | Step::CloseConnector(_)
+        | Step::CloseListener(_)
+        | Step::CloseSharedEndpoint(_) => String::new(),
         Step::CloseMw(s) => closed("window", &s.close_mw, &s.returns),
         Step::CloseMr(s) => closed("region", &s.close_mr, &s.returns),
         Step::CloseSrq(s) => closed("shared receive queue", &s.close_srq, &s.returns),
