@@ -109,7 +109,7 @@ module nd_receive_place
 
   // ... and what follows when it is taken. Apart, so that no tool sees the offer depend on its taking.
   assign go         = scatter_valid && scatter_ready;
-  assign list_ready = go && step == StepChunk;
+  assign list_ready = head_valid && scatter_ready && step == StepChunk;
   assign head_ready = go && last;
 
   always_comb begin

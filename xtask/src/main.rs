@@ -1,6 +1,7 @@
 //! Everything that is not `cargo build`: `cargo xtask help` lists the commands.
 
 mod bench;
+mod dissect;
 mod failure;
 mod fuzz;
 mod lint;
@@ -46,6 +47,8 @@ enum Task {
     },
     /// Measure what the README shows
     Bench,
+    /// Let tshark read what vectors put on the wire
+    Dissect,
     /// Fuzz the parser and the golden engine
     Fuzz {
         /// For each of the targets
@@ -80,6 +83,7 @@ fn run(task: Task) -> Result {
         Task::Regs { check: true } => regs::run(regs::Mode::Check),
         Task::Regs { check: false } => regs::run(regs::Mode::Write),
         Task::Bench => bench::bench(),
+        Task::Dissect => dissect::all(),
         Task::Fuzz { seconds } => fuzz::all(seconds),
         Task::SecondOpinion => bench::second_opinion(),
         Task::Tools { tools } if tools.is_empty() => tools::install(&Tool::ALL),

@@ -5,19 +5,20 @@ use std::time::{Duration, Instant};
 use crate::failure::{Failure, Result};
 use crate::process::{Check, cargo, heading, run};
 use crate::tools::{Tool, install};
-use crate::{lint, regs};
+use crate::{dissect, lint, regs};
 
 /// Runs all checks, each even when an earlier one failed, and closes with a summary.
 pub fn all() -> Result {
     heading("Tools");
     install(&Tool::ALL)?;
-    let checks: [Check; 6] = [
+    let checks: [Check; 7] = [
         ("format", format),
         ("clippy", clippy),
         ("lint", lint::all),
         ("registers", || regs::run(regs::Mode::Check)),
         ("tests", tests),
         ("worlds", worlds),
+        ("dissector", dissect::all),
     ];
     let mut results = Vec::new();
     for (name, check) in checks {

@@ -57,6 +57,7 @@ pub fn connections(seed: u64) -> ConnectionConfig {
         seed,
         resolve_timeout: Duration::from_millis(2500),
         packet_life: TimeCode::new(9),
+        ack_delay: TimeCode::new(8),
         response_timeout: TimeCode::new(13),
         ..ConnectionConfig::default()
     }
