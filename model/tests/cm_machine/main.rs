@@ -5,6 +5,9 @@ mod disconnecting;
 mod duplicates;
 mod explored;
 mod failures;
+mod hostile;
+#[path = "../cm/messages.rs"]
+mod messages;
 mod pair;
 mod refusals;
 mod terms;

@@ -86,28 +86,42 @@ fn a_disconnect_times_out() {
     assert_eq!(world.a.completed(3), Some(NtStatus::IO_TIMEOUT));
 }
 
-/// NDK-DISC-4: also silent requests, of which no result will ever be fetched, hold a disconnect up until they are done.
+/// NDK-DISC-4: a silent request that succeeded, of which no result tells, holds no disconnect up for ever.
 // Covers: NDK-DISC-4
 #[test]
-fn silent_requests_are_waited_for() {
+fn silent_requests_are_accounted_for() {
     let (mut world, pair) = connected();
     let sge = world.a.sge(0, 64);
-    world
-        .a
-        .nic
-        .send(pair.qp_a, 11, &[sge], OpFlags::SILENT_SUCCESS)
-        .unwrap();
+    let silent = OpFlags::SILENT_SUCCESS;
+    world.a.nic.send(pair.qp_a, 11, &[sge], silent).unwrap();
+    world.run();
+    assert_eq!(world.b.outcomes(), [(20, NtStatus::SUCCESS)]);
     world.a.nic.disconnect(pair.a, 3).unwrap();
-    // B agrees as soon as it hears of it.
     world.run_until(|world| world.b.told.contains(&disconnect_event(pair)));
     world.b.nic.disconnect(pair.b, 4).unwrap();
     world.run();
     assert_eq!(world.a.completed(3), Some(NtStatus::SUCCESS));
-    let outcomes = world.a.outcomes();
-    assert!(
-        outcomes.contains(&(10, NtStatus::CANCELLED)),
-        "{outcomes:?}"
-    );
+    assert_eq!(world.a.outcomes(), [(10, NtStatus::CANCELLED)]);
+}
+
+/// NDK-DISC-4: the handshake is over at once at the side that is asked; its disconnect ends with its last request.
+// Covers: NDK-DISC-4
+#[test]
+fn a_disconnect_ends_with_the_last_request() {
+    let (mut world, pair) = connected();
+    for context in 21..80 {
+        let sge = world.b.sge(0, 64);
+        world.b.nic.receive(pair.qp_b, context, &[sge]).unwrap();
+    }
+    world.a.nic.disconnect(pair.a, 3).unwrap();
+    world.run_until(|world| world.b.told.contains(&disconnect_event(pair)));
+    world.b.nic.disconnect(pair.b, 4).unwrap();
+    let mut steps = 0;
+    assert!(world.run_until(|world| {
+        steps += 1;
+        world.b.completed(4) == Some(NtStatus::SUCCESS)
+    }));
+    assert_eq!(world.b.outcomes().len(), 60, "after {steps} steps");
 }
 
 /// C34: a connector closed without a disconnect breaks the connection off. The peer's requests are cancelled, its consumer is
@@ -166,6 +180,27 @@ fn a_failed_request_breaks_the_connection() {
     assert_eq!(world.a.completed(3), Some(NtStatus::SUCCESS));
     assert_eq!(world.a.counters(), [1, 0, 0, 1, 0]);
     assert_eq!(world.b.counters(), [0, 1, 0, 1, 0]);
+}
+
+/// NDK-DEV-1: what broke is not told of again when the peer disconnects.
+// Covers: NDK-DEV-1
+#[test]
+fn an_end_is_told_once() {
+    let (mut world, pair) = connected();
+    let sge = world.b.sge(0, 64);
+    let token = Default::default();
+    let none = OpFlags::NONE;
+    world
+        .b
+        .nic
+        .write(pair.qp_b, 21, &[sge], 0, token, none)
+        .unwrap();
+    world.run();
+    world.a.nic.disconnect(pair.a, 3).unwrap();
+    world.run_until(|world| world.now() > std::time::Duration::from_secs(2));
+    let told = world.b.told.iter();
+    let events = told.filter(|told| **told == disconnect_event(pair));
+    assert_eq!(events.count(), 1, "{:?}", world.b.told);
 }
 
 /// A queue pair stays until its connector has gone.

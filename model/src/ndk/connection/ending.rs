@@ -20,8 +20,7 @@ impl<H: Hal> Provider<H> {
         request_context: u64,
     ) -> Result<NtStatus, NdkError> {
         let object = self.connector_mut(connector)?;
-        let (Phase::Connected, Some(id), Some(qp)) = (object.phase, object.conversation, object.qp)
-        else {
+        let (Phase::Connected, Some(id)) = (object.phase, object.conversation) else {
             return Err(NtStatus::CONNECTION_INVALID.into());
         };
         object.request = Some(request_context);
@@ -35,9 +34,8 @@ impl<H: Hal> Provider<H> {
                 outcome: Some(NtStatus::CONNECTION_ABORTED),
             };
         }
+        // Stops the queue pair, if it was not stopped before.
         self.act()?;
-        self.stop_qp(qp)?;
-        self.mark_end(qp)?;
         self.connections()?.waiting.push(connector);
         self.settle_disconnect(connector)?;
         Ok(NtStatus::PENDING)
