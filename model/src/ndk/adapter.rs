@@ -80,6 +80,9 @@ pub struct AdapterConfig {
     pub cq_reserve: Option<u32>,
     /// How connections are made by datagrams; `None`: not at all, and queue pair 1 is left alone.
     pub connections: Option<ConnectionConfig>,
+    /// Whether notifications of completion queues can be moderated; if not, NdkControlCqInterruptModeration is refused
+    /// (NDK-MOD-12).
+    pub interrupt_moderation: bool,
     /// Receives that a shared receive queue can hold, at most 2^14: each has a ring of that size, 64 bytes a receive.
     pub max_srq_depth: u32,
 }
@@ -98,6 +101,7 @@ impl Default for AdapterConfig {
             timing: Timing::default(),
             cq_reserve: None,
             connections: None,
+            interrupt_moderation: true,
             max_srq_depth: 1024,
         }
     }
@@ -252,9 +256,11 @@ impl<H: Hal> Provider<H> {
     pub(super) fn adapter_info(&self, version: NdkVersion) -> NdkAdapterInfo {
         // Not IN_ORDER_DMA_SUPPORTED (NDK-CAP-8): the engine issues the writes of what comes in in their order, but what
         // lies between it and memory may finish a later one first, and only the completion waits for all.
-        let mut adapter_flags = AdapterFlags::RDMA_READ_SINK_NOT_REQUIRED
-            | AdapterFlags::CQ_INTERRUPT_MODERATION_SUPPORTED
-            | AdapterFlags::CQ_RESIZE_SUPPORTED;
+        let mut adapter_flags =
+            AdapterFlags::RDMA_READ_SINK_NOT_REQUIRED | AdapterFlags::CQ_RESIZE_SUPPORTED;
+        if self.config.interrupt_moderation {
+            adapter_flags |= AdapterFlags::CQ_INTERRUPT_MODERATION_SUPPORTED;
+        }
         if self.config.read_local_invalidate {
             adapter_flags |= AdapterFlags::RDMA_READ_LOCAL_INVALIDATE_SUPPORTED;
         }

@@ -81,7 +81,8 @@ impl<H: Hal> Provider<H> {
     /// a count above the depth neither. Interval 0, or count 0 or 1: no moderation (NDK-MOD-2, -3). Intervals are
     /// rounded down to 65534 µs (NDK-MOD-9).
     ///
-    /// `STATUS_INVALID_PARAMETER_MIX`: neither has a limit (NDK-MOD-6).
+    /// `STATUS_INVALID_PARAMETER_MIX`: neither has a limit (NDK-MOD-6). `STATUS_NOT_SUPPORTED`: the adapter does not say that
+    /// it can (NDK-MOD-12).
     #[doc(alias = "NdkControlCqInterruptModeration")]
     pub fn control_cq_interrupt_moderation(
         &mut self,
@@ -90,6 +91,9 @@ impl<H: Hal> Provider<H> {
         count: u32,
     ) -> Result<(), NdkError> {
         let object = self.cqs.get_mut(cq).ok_or(stale(cq))?;
+        if !self.config.interrupt_moderation {
+            return Err(NtStatus::NOT_SUPPORTED.into());
+        }
         if interval == u32::MAX && count > object.depth {
             return Err(NtStatus::INVALID_PARAMETER_MIX.into());
         }

@@ -173,8 +173,12 @@ impl From<AdapterError> for NdkError {
     }
 }
 
+/// Memory that is used up is an answer of NDKPI; all else is the adapter's failure.
 impl From<HalError> for NdkError {
     fn from(error: HalError) -> Self {
-        Self::Adapter(AdapterError::Hal(error))
+        match error {
+            HalError::OutOfMemory { .. } => Self::Status(NtStatus::INSUFFICIENT_RESOURCES),
+            error => Self::Adapter(AdapterError::Hal(error)),
+        }
     }
 }

@@ -7,6 +7,7 @@ mod fake;
 mod lam;
 mod layouts;
 mod lifetimes;
+mod limits;
 mod local;
 mod memory;
 mod miniport;
