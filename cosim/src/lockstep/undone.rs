@@ -33,6 +33,7 @@ pub(super) fn room_of(action: &Action) -> Option<&'static str> {
         CommitKind::Complete if action.token >> 24 == 0 => "send or complete",
         CommitKind::Complete => "receive or complete",
         CommitKind::QpEvent => "complete",
+        CommitKind::SrqEvent => "receive or complete",
         _ => return None,
     })
 }

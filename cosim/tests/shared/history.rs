@@ -338,17 +338,29 @@ impl History {
             return Ok(());
         }
         if self.dice.percent(50) {
-            self.card.rest()?;
-            self.poll()?;
+            self.rest()?;
         }
         self.begin_anew(number)
+    }
+
+    /// Nothing happens any more: all queue pairs in error have let their shared receives go, and said so.
+    fn rest(&mut self) -> Result {
+        self.card.rest()?;
+        self.poll()?;
+        let holds = |peer: &&Peer| peer.failed && peer.qp.srq.is_some() && !peer.let_go;
+        match self.peers.iter().find(holds) {
+            Some(peer) => Err(HalError::Stopped(format!(
+                "queue pair {} has not said that it holds no receive",
+                peer.qp.number
+            ))),
+            None => Ok(()),
+        }
     }
 
     fn begin_anew(&mut self, number: usize) -> Result {
         if self.peers[number].qp.srq.is_none() {
             // So that what its ring held is known to be done.
-            self.card.rest()?;
-            self.poll()?;
+            self.rest()?;
         }
         let peer = &mut self.peers[number];
         if self.dice.percent(20) {
@@ -379,7 +391,12 @@ impl History {
         for event in self.card.events()? {
             match EventKind::from_bits(event.get("kind")) {
                 Some(EventKind::SrqLimit) => self.seen.limits += 1,
-                Some(EventKind::LastWqe) => self.seen.last += 1,
+                Some(EventKind::LastWqe) => {
+                    self.seen.last += 1;
+                    let number = event.get("number") as u32;
+                    let peer = self.peers.iter_mut().find(|peer| peer.qp.number == number);
+                    peer.into_iter().for_each(|peer| peer.let_go = true);
+                }
                 _ => {}
             }
         }
@@ -417,8 +434,7 @@ impl History {
 
     /// All queues get receives, all queue pairs work, and every message comes to its end.
     fn end(&mut self) -> Result {
-        self.card.rest()?;
-        self.poll()?;
+        self.rest()?;
         for number in 0..self.queues.len() {
             self.queues[number].outstanding = USES.len() as u32;
             self.queues[number].write(&mut self.card, true, LOG)?;

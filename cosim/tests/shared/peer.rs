@@ -23,6 +23,8 @@ pub struct Peer {
     next: u32,
     /// A message was refused.
     pub failed: bool,
+    /// The engine has said that the queue pair holds no receive of its shared queue.
+    pub let_go: bool,
 }
 
 fn later(psn: u32) -> u32 {
@@ -37,6 +39,7 @@ impl Peer {
             packets: VecDeque::new(),
             sent: 0,
             failed: false,
+            let_go: false,
         }
     }
 
@@ -45,6 +48,7 @@ impl Peer {
         self.packets.clear();
         self.sent = 0;
         self.failed = false;
+        self.let_go = false;
         self.next = self.qp.rq_psn();
     }
 
