@@ -1,4 +1,4 @@
-//! What a bench may do besides NDKPI, until connections, listeners and fast registration are made by it.
+//! What a bench may do besides NDKPI: connections without datagrams, registrations without requests.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
