@@ -90,4 +90,14 @@ module nd_send_drain
       round_q   <= '0;
     end
   end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk) begin
+    if (!rst) begin
+      a_gathers: assert (8'(gathers_begun - gathers_done) < 8'h80);
+      a_jobs:    assert (8'(jobs_begun - jobs_done) < 8'h80);
+      a_placed:  assert (10'(placed_begun - placed_done) < 10'h200);
+    end
+  end
+`endif
 endmodule
