@@ -18,7 +18,7 @@ const FLUSHED: Works = Works::of(&[
     Work::CompleteReceive,
 ]);
 /// What a completion entry may bring about.
-const COMPLETED: Works = Works::of(&[Work::CompleteSend, Work::CompleteReceive, Work::QpEvent]);
+const COMPLETED: Works = Works::of(&[Work::CompleteSend, Work::CompleteReceive]);
 /// What a queue pair's event may bring about.
 const TOLD: Works = Works::of(&[Work::QpEvent]);
 
@@ -109,6 +109,10 @@ impl Engine {
         }
         self.note_due(entry.cq, false);
         self.ready.touch(qpn, COMPLETED);
+        if self.complete.event(qpn).is_some() {
+            // It may have waited for the entry.
+            self.ready.touch(qpn, TOLD);
+        }
         Ok(Ok(action))
     }
 

@@ -29,6 +29,7 @@ impl Engine {
                 1 => self.do_sq_doorbell(None)?,
                 2 => self.do_rq_doorbell(None)?,
                 3 => self.do_cq_doorbell(None, effects)?,
+                4 if self.host.srq_doorbells.is_empty() => continue,
                 4 => self.do_srq_doorbell(None)?,
                 5 => self.next_srq_event(effects)?,
                 6 if self.may_take_frames() => self.do_frame(None, inputs, effects)?,
