@@ -72,6 +72,7 @@ impl Engine {
     }
 
     /// `SqEmit`, `SqFail` or `SqLocal` of a queue pair.
+    #[inline]
     pub(super) fn expect_send(
         &self,
         qpn: usize,

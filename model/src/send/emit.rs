@@ -50,6 +50,7 @@ pub(crate) struct Emission {
 impl SendQueue {
     /// The next packet, or why there is none. Gather reads of the payload are appended to `chunks`.
     /// Reads the request's entry if it has not started; changes nothing.
+    #[inline]
     pub fn next(
         &self,
         qp: &QpContext,
@@ -94,6 +95,7 @@ impl SendQueue {
     }
 
     /// The request at `next` with its entry, or what there is instead.
+    #[inline]
     fn fetch(
         &self,
         qp: &QpContext,
