@@ -15,6 +15,22 @@ pub(super) struct PdObject {
     pub(super) closing: bool,
 }
 
+/// Writes the entry of a domain's privileged token.
+pub(super) fn write_privileged<H: Hal>(
+    hal: &mut H,
+    token: Token,
+    domain: u32,
+) -> Result<(), NdkError> {
+    let entry = Record::new(&TOKEN_CONTEXT)
+        .with("valid", 1u8)
+        .with("kind", TokenKind::Privileged)
+        .with("local_write", 1u8)
+        .with("key", token.key)
+        .with("pd", domain);
+    window::write_entry(hal, Table::Token, token.index, &entry)?;
+    Ok(())
+}
+
 impl<H: Hal> Provider<H> {
     /// Creates a protection domain, and its privileged token with it.
     #[doc(alias = "NdkCreatePd")]
@@ -27,13 +43,7 @@ impl<H: Hal> Provider<H> {
             .tokens
             .allocate(TokenKind::Privileged)
             .ok_or(NtStatus::INSUFFICIENT_RESOURCES)?;
-        let entry = Record::new(&TOKEN_CONTEXT)
-            .with("valid", 1u8)
-            .with("kind", TokenKind::Privileged)
-            .with("local_write", 1u8)
-            .with("key", privileged.key)
-            .with("pd", number);
-        window::write_entry(&mut self.hal, Table::Token, privileged.index, &entry)?;
+        write_privileged(&mut self.hal, privileged, number)?;
         let object = PdObject {
             privileged,
             successors: 0,

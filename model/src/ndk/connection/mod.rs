@@ -37,16 +37,17 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
-use crate::abi::{Record, TOKEN_CONTEXT, Table, TokenKind};
+use crate::abi::TokenKind;
 use crate::cm::machine::{CmConfig, Manager};
 use crate::cm::{CommId, Guid, TimeCode};
 use crate::hal::Hal;
 use crate::wire::MacAddr;
 
 use super::adapter::{AdapterConfig, Provider, stale};
+use super::pd::write_privileged;
 use super::slots::Slots;
 use super::tokens::TokenTable;
-use super::{Connector, EngineCaps, LocalToken, NdkError, NdkObject, NtStatus, Object, window};
+use super::{Connector, EngineCaps, LocalToken, NdkError, NdkObject, NtStatus, Object};
 use frames::FramePort;
 use listener::ListenerObject;
 use ports::Ports;
@@ -160,13 +161,7 @@ impl Connections {
         let token = tokens
             .allocate(TokenKind::Privileged)
             .ok_or(NtStatus::INSUFFICIENT_RESOURCES)?;
-        let entry = Record::new(&TOKEN_CONTEXT)
-            .with("valid", 1u8)
-            .with("kind", TokenKind::Privileged)
-            .with("local_write", 1u8)
-            .with("key", token.key)
-            .with("pd", PD);
-        window::write_entry(hal, Table::Token, token.index, &entry)?;
+        write_privileged(hal, token, PD)?;
         let cq = Self::completion_queue(caps);
         let frames = FramePort::open(hal, cq, PD, LocalToken(token.value()))?;
         let mac = MacAddr(adapter.mac);
