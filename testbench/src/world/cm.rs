@@ -1,5 +1,6 @@
 //! Connection management: listeners, connectors, shared endpoints.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -46,9 +47,9 @@ pub(super) struct EndpointState {
 /// Objects of connection management by their names.
 #[derive(Default)]
 pub(super) struct Connections {
-    listeners: std::collections::BTreeMap<String, ListenerState>,
-    connectors: std::collections::BTreeMap<String, ConnectorState>,
-    endpoints: std::collections::BTreeMap<String, EndpointState>,
+    listeners: BTreeMap<String, ListenerState>,
+    connectors: BTreeMap<String, ConnectorState>,
+    endpoints: BTreeMap<String, EndpointState>,
 }
 
 /// How nodes of a world make connections: with short times, so that nobody waits long for what is lost.

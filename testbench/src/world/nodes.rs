@@ -210,20 +210,13 @@ impl World {
     /// A node has sent a frame.
     fn carry(&mut self, from: usize, now: u64, frame: Vec<u8>) -> Result<(), WorldError> {
         self.frames += 1;
-        let mac = frame.first_chunk::<6>().copied().unwrap_or_default();
-        if mac[0] & GROUP != 0 {
-            return self.carry_to_all(from, now, frame);
-        }
-        let Some(to) = self.nodes.iter().position(|node| node.address.mac == mac) else {
-            let node = self.nodes.get(from).map_or("", |node| &node.name).into();
-            let mac = MacAddr(mac);
-            return Err(WorldError::Unroutable { node, mac });
-        };
         let mut notes = Vec::new();
-        if self.network.is_clear() {
-            self.hand_over(to, &frame)?;
-        } else {
-            notes = self.network.offer(from, to, self.clocks, frame.clone());
+        for to in self.receivers(from, &frame)? {
+            if self.network.is_clear() {
+                self.hand_over(to, &frame)?;
+            } else {
+                notes.extend(self.network.offer(from, to, self.clocks, frame.clone()));
+            }
         }
         if let Some(capture) = &mut self.capture {
             capture.sent(from, now, &frame, &notes)?;
@@ -235,24 +228,19 @@ impl World {
         Ok(())
     }
 
-    /// A node has sent a frame to a group: all others get it.
-    fn carry_to_all(&mut self, from: usize, now: u64, frame: Vec<u8>) -> Result<(), WorldError> {
-        let mut notes = Vec::new();
-        for to in (0..self.nodes.len()).filter(|to| *to != from) {
-            if self.network.is_clear() {
-                self.hand_over(to, &frame)?;
-            } else {
-                notes = self.network.offer(from, to, self.clocks, frame.clone());
-            }
+    /// Whom a frame goes to: all others, if its address is that of a group.
+    fn receivers(&self, from: usize, frame: &[u8]) -> Result<Vec<usize>, WorldError> {
+        let mac = frame.first_chunk::<6>().copied().unwrap_or_default();
+        if mac[0] & GROUP != 0 {
+            return Ok((0..self.nodes.len()).filter(|to| *to != from).collect());
         }
-        if let Some(capture) = &mut self.capture {
-            capture.sent(from, now, &frame, &notes)?;
-        }
-        if self.keep {
-            let clock = now;
-            self.passed.push(Passed { from, clock, frame });
-        }
-        Ok(())
+        let found = self.nodes.iter().position(|node| node.address.mac == mac);
+        found
+            .map(|to| vec![to])
+            .ok_or_else(|| WorldError::Unroutable {
+                node: self.nodes.get(from).map_or("", |node| &node.name).into(),
+                mac: MacAddr(mac),
+            })
     }
 
     /// Hands over what has arrived by now. Whether there was something.

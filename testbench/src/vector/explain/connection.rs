@@ -20,9 +20,9 @@ fn pending(status: Status) -> String {
     }
 }
 
-/// A step in words; `None` if it is none of connection management.
-pub(super) fn sentence(step: &Step) -> Option<String> {
-    Some(match step {
+/// A step of connection management in words.
+pub(super) fn sentence(step: &Step) -> String {
+    match step {
         Step::Listen(s) => format!("{} listens{}", s.listen.value(), returns(s.returns.0)),
         Step::ConnectEvents(s) => {
             let what = if s.paused { "pauses" } else { "goes on" };
@@ -84,6 +84,7 @@ pub(super) fn sentence(step: &Step) -> Option<String> {
         Step::CloseSharedEndpoint(s) => {
             closed("shared endpoint", &s.close_shared_endpoint, &s.returns)
         }
-        _ => return None,
-    })
+        // None of connection management.
+        _ => String::new(),
+    }
 }

@@ -111,9 +111,6 @@ pub(super) fn closed(kind: &str, name: &At<String>, may: &Several<Status>) -> St
 
 /// A step in words.
 pub(super) fn sentence(step: &Step) -> String {
-    if let Some(sentence) = super::connection::sentence(step) {
-        return sentence;
-    }
     match step {
         Step::Send(s) => format!(
             "{} sends {}{}{}{}",
@@ -206,7 +203,7 @@ pub(super) fn sentence(step: &Step) -> String {
         | Step::ExpectConnection(_)
         | Step::CloseConnector(_)
         | Step::CloseListener(_)
-        | Step::CloseSharedEndpoint(_) => String::new(),
+        | Step::CloseSharedEndpoint(_) => super::connection::sentence(step),
         Step::CloseMw(s) => closed("window", &s.close_mw, &s.returns),
         Step::CloseMr(s) => closed("region", &s.close_mr, &s.returns),
         Step::CloseSrq(s) => closed("shared receive queue", &s.close_srq, &s.returns),
