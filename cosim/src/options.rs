@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use tandem_model::engine::Watch;
+
 use crate::bus::Traffic;
 use crate::fault::Fault;
 use crate::sim::{Build, SimulationError};
 
 /// How a Verilated node is run.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Options {
     /// Name of the node, for messages.
     pub node: String,
@@ -29,6 +31,8 @@ pub struct Options {
     pub keep_inputs: bool,
     /// What is wrong with the engine's ports, to see it found.
     pub fault: Option<Fault>,
+    /// Who sees each action that the golden model confirmed; nobody does without lockstep.
+    pub watch: Option<Watch>,
 }
 
 impl Options {
@@ -66,6 +70,7 @@ impl Default for Options {
             memory: 256 << 20,
             keep_inputs: false,
             fault: None,
+            watch: None,
         }
     }
 }

@@ -65,8 +65,13 @@ impl RtlTarget {
         let memory = HostMemory::new(options.memory);
         let lockstep = match options.lockstep {
             true => Some(
-                Lockstep::start(Config::default(), &options.node, options.seed)
-                    .map_err(|error| stop(format!("no thread for the checker: {error}")))?,
+                Lockstep::start(
+                    Config::default(),
+                    &options.node,
+                    options.seed,
+                    options.watch,
+                )
+                .map_err(|error| stop(format!("no thread for the checker: {error}")))?,
             ),
             false => None,
         };

@@ -103,7 +103,7 @@ pub fn keep(parent: &Path, failed: &Failed<'_>) -> Result<Kept, KeepError> {
         .collect();
     let again = RunOptions {
         waves: Some(waves),
-        coverage: None,
+        cover: None,
         capture: Some(capture.clone()),
         ..failed.options.clone()
     };

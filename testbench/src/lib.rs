@@ -1,6 +1,7 @@
 //! The Tandem bench: vectors, the world that runs them, random traffic, random moves, exploration,
-//! measurements and reports.
+//! coverage, measurements and reports.
 
+pub mod coverage;
 pub mod explore;
 pub mod failures;
 pub mod fuzz;

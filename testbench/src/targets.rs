@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -9,7 +10,9 @@ use tandem_model::engine::Config;
 use tandem_model::hal::{Hal, HalError, Target};
 use tandem_model::target::{ModelTarget, Scheduler};
 use tandem_model::wire::{Aeth, Ext, Frame, Operation, Syndrome};
+use tempfile::TempPath;
 
+use crate::coverage::Cover;
 use crate::vector::TargetKind;
 
 /// Order in which the model makes the engine's choices.
@@ -101,8 +104,8 @@ pub struct TargetOptions {
     pub choice: Choice,
     /// Where the engine's waves go.
     pub waves: Option<Waves>,
-    /// Where the engine's coverage data goes; the node's name is put before the extension.
-    pub coverage: Option<PathBuf>,
+    /// Who counts what is covered.
+    pub cover: Option<Arc<Cover>>,
     /// The engine without its checker, for measurements.
     pub unchecked: bool,
     /// The engine on buses without latency, gaps and back-pressure, for measurements.
@@ -128,6 +131,8 @@ pub struct AnyTarget {
     kind: TargetKind,
     paused: bool,
     inject: Option<Inject>,
+    /// Who counts the code that an engine executed, and the file in which it tells so.
+    counts: Option<(Arc<Cover>, TempPath)>,
 }
 
 enum Inner {
@@ -142,14 +147,18 @@ enum Inner {
 /// If the kind is not in this program, or cannot start.
 pub fn open(kind: TargetKind, node: &str, options: &TargetOptions) -> Result<AnyTarget, HalError> {
     let seed = options.seed ^ fingerprint(node);
-    let inner = match kind {
+    let (inner, data) = match kind {
         TargetKind::Model => {
             let scheduler = match options.choice {
                 Choice::Fair => Scheduler::Fair,
                 Choice::Random => Scheduler::Random(seed),
                 Choice::Adversarial => Scheduler::Adversarial,
             };
-            Inner::Model(Box::new(ModelTarget::new(Config::default(), scheduler)))
+            let mut target = ModelTarget::new(Config::default(), scheduler);
+            if let Some(cover) = &options.cover {
+                target.watch(cover.onlooker());
+            }
+            (Inner::Model(Box::new(target)), None)
         }
         TargetKind::Rtl => open_rtl(node, seed, options)?,
     };
@@ -158,13 +167,19 @@ pub fn open(kind: TargetKind, node: &str, options: &TargetOptions) -> Result<Any
         kind,
         paused: false,
         inject: options.inject,
+        counts: options.cover.clone().zip(data),
     })
 }
 
 #[cfg(feature = "rtl")]
-fn open_rtl(node: &str, seed: u64, options: &TargetOptions) -> Result<Inner, HalError> {
+fn open_rtl(
+    node: &str,
+    seed: u64,
+    options: &TargetOptions,
+) -> Result<(Inner, Option<TempPath>), HalError> {
     use tandem_cosim::bus::Traffic;
     use tandem_cosim::{Build, Fault, Options, RtlTarget, Wave};
+    use tandem_model::engine::Watch;
 
     /// A beat of a frame that is longer than an acknowledge.
     const BEAT: u64 = 8;
@@ -173,11 +188,15 @@ fn open_rtl(node: &str, seed: u64, options: &TargetOptions) -> Result<Inner, Hal
         path: waves.file(node),
         from: waves.from.get(node).copied().unwrap_or(0),
     });
-    let coverage = options.coverage.as_ref();
-    let build = match (&wave, coverage) {
+    let counts = cfg!(feature = "coverage") && options.cover.is_some();
+    let build = match (&wave, counts) {
         (Some(_), _) => Build::Debug,
-        (None, Some(_)) => Build::Coverage,
-        (None, None) => Build::Fast,
+        (None, true) => Build::Coverage,
+        (None, false) => Build::Fast,
+    };
+    let data = match build {
+        Build::Coverage => Some(data_file().map_err(|error| stopped(node, &error))?),
+        _ => None,
     };
     let target = RtlTarget::new(Options {
         node: node.into(),
@@ -189,7 +208,11 @@ fn open_rtl(node: &str, seed: u64, options: &TargetOptions) -> Result<Inner, Hal
         lockstep: !options.unchecked,
         build,
         wave,
-        coverage: coverage.map(|path| file_of(path, node, "dat")),
+        coverage: data.as_ref().map(|path| path.to_path_buf()),
+        watch: options
+            .cover
+            .as_ref()
+            .map(|cover| Watch::new(cover.onlooker())),
         keep_inputs: options.keep_inputs,
         fault: options.inject.and_then(|inject| match inject {
             Inject::Frame => Some(Fault::FrameBit { beat: BEAT }),
@@ -198,14 +221,26 @@ fn open_rtl(node: &str, seed: u64, options: &TargetOptions) -> Result<Inner, Hal
         }),
         ..Options::default()
     })?;
-    Ok(Inner::Rtl(Box::new(target)))
+    Ok((Inner::Rtl(Box::new(target)), data))
 }
 
 #[cfg(not(feature = "rtl"))]
-fn open_rtl(node: &str, _: u64, _: &TargetOptions) -> Result<Inner, HalError> {
-    Err(HalError::Stopped(format!(
-        "node {node}: this program was built without the engine (feature `rtl`)"
-    )))
+fn open_rtl(node: &str, _: u64, _: &TargetOptions) -> Result<(Inner, Option<TempPath>), HalError> {
+    Err(stopped(
+        node,
+        &"this program was built without the engine (feature `rtl`)",
+    ))
+}
+
+/// A file for what an engine counts, taken away with the value.
+#[cfg(feature = "rtl")]
+fn data_file() -> std::io::Result<TempPath> {
+    let file = tempfile::Builder::new().suffix(".dat").tempfile()?;
+    Ok(file.into_temp_path())
+}
+
+fn stopped(node: &str, cause: &dyn std::fmt::Display) -> HalError {
+    HalError::Stopped(format!("node {node}: {cause}"))
 }
 
 /// A number that differs from node to node.
@@ -348,6 +383,12 @@ impl Target for AnyTarget {
         self.get().now()
     }
     fn finish(&mut self) -> Result<(), HalError> {
-        self.get_mut().finish()
+        self.get_mut().finish()?;
+        match self.counts.take() {
+            Some((cover, data)) => cover
+                .take_code(&data)
+                .map_err(|error| HalError::Stopped(error.to_string())),
+            None => Ok(()),
+        }
     }
 }

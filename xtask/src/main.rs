@@ -1,6 +1,7 @@
 //! Everything that is not `cargo build`: `cargo xtask help` lists the commands.
 
 mod bench;
+mod cover;
 mod dissect;
 mod failure;
 mod fuzz;
@@ -47,6 +48,8 @@ enum Task {
     },
     /// Measure what the README shows
     Bench,
+    /// Count which code of the engine, and which cover points, everything together reaches
+    Cover,
     /// Let tshark read what vectors put on the wire
     Dissect,
     /// Fuzz the parser and the golden engine
@@ -83,6 +86,7 @@ fn run(task: Task) -> Result {
         Task::Regs { check: true } => regs::run(regs::Mode::Check),
         Task::Regs { check: false } => regs::run(regs::Mode::Write),
         Task::Bench => bench::bench(),
+        Task::Cover => cover::all(),
         Task::Dissect => dissect::all(),
         Task::Fuzz { seconds } => fuzz::all(seconds),
         Task::SecondOpinion => bench::second_opinion(),

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use tandem_model::abi::{CommitKind, QpState, RespondKind, RxResult, Table};
-use tandem_model::engine::{Action, Config, Effect, Engine, WriteChannel};
+use tandem_model::engine::{Action, Config, Effect, Engine, Watch, WriteChannel};
 use tandem_model::wire::Frame;
 
 use super::channels::{Channel, Item};
@@ -50,6 +50,7 @@ pub struct Checker {
     now: Moment,
     node: String,
     seed: u64,
+    watch: Option<Watch>,
 }
 
 /// Which payload effects and gather reads an effect has to wait for.
@@ -61,7 +62,13 @@ struct Order {
 }
 
 impl Checker {
-    pub fn new(config: Config, node: String, seed: u64, world: World) -> Self {
+    pub fn new(
+        config: Config,
+        node: String,
+        seed: u64,
+        world: World,
+        watch: Option<Watch>,
+    ) -> Self {
         let engine = Engine::new(config);
         Self {
             service: Service::new(1 << engine.config().log2_qps),
@@ -82,6 +89,7 @@ impl Checker {
             now: Moment::default(),
             node,
             seed,
+            watch,
         }
     }
 
@@ -173,7 +181,12 @@ impl Checker {
             failure: None,
             spoiled: false,
         };
-        if let Err(illegal) = self.engine.apply(&action, &mut inputs, &mut self.effects) {
+        let (engine, effects) = (&mut self.engine, &mut self.effects);
+        let applied = match &mut self.watch {
+            None => engine.apply(&action, &mut inputs, effects),
+            Some(watch) => watch.apply(engine, &action, &mut inputs, effects),
+        };
+        if let Err(illegal) = applied {
             let difference = match inputs.failure.take() {
                 Some(_) if self.world.broken_off() => Difference::Unfinished,
                 Some(difference) => difference,

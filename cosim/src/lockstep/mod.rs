@@ -22,7 +22,7 @@ mod world;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use std::thread::JoinHandle;
-use tandem_model::engine::{Action, Config};
+use tandem_model::engine::{Action, Config, Watch};
 
 pub use checker::Summary;
 pub use divergence::{Difference, Divergence};
@@ -129,15 +129,21 @@ const ASK_AGAIN: u64 = 512;
 const BATCH: usize = 256;
 
 impl Lockstep {
-    /// Starts a checker for an engine of this size; `seed` is printed in a divergence.
-    pub fn start(config: Config, node: &str, seed: u64) -> std::io::Result<Self> {
+    /// Starts a checker for an engine of this size; `seed` is printed in a divergence, `watch` sees what the model confirms.
+    pub fn start(
+        config: Config,
+        node: &str,
+        seed: u64,
+        watch: Option<Watch>,
+    ) -> std::io::Result<Self> {
         let (batches, inbox) = bounded::<Vec<Record>>(BATCHES);
         let (recycle, recycled) = bounded(BATCHES);
         let (tell, verdict) = bounded(1);
         let (answer, standing) = bounded(1);
         let node = node.to_owned();
         let run = move || {
-            let mut checker = Checker::new(config, node, seed, World::new(inbox, recycle, answer));
+            let world = World::new(inbox, recycle, answer);
+            let mut checker = Checker::new(config, node, seed, world, watch);
             let result = checker.run();
             // The bench may have gone; then nobody asks.
             let _ = tell.send(result);

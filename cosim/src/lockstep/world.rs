@@ -140,11 +140,10 @@ impl World {
 
     /// The frame that an action takes, if it takes one.
     pub(super) fn frame_of(&mut self, action: &Action) -> Option<Vec<u8>> {
-        use CommitKind::{RxDrop, RxFrame, RxRequest, RxResponse};
-        match action.kind {
-            RxDrop | RxRequest | RxResponse | RxFrame => self.frames_in.pop_front(),
-            _ => None,
-        }
+        action
+            .takes_frame()
+            .then(|| self.frames_in.pop_front())
+            .flatten()
     }
 
     /// Takes a burst from the channel, waiting for it if need be: of the gather channel the oldest one, of the

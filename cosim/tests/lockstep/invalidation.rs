@@ -72,7 +72,7 @@ fn check(bench: Bench, late: Option<Pick>) -> Result<Summary, Box<Divergence>> {
         assert!(answer < behind);
         records[answer..=behind].rotate_left(1);
     }
-    let mut lockstep = Lockstep::start(Config::default(), "b", 7).unwrap();
+    let mut lockstep = Lockstep::start(Config::default(), "b", 7, None).unwrap();
     for record in records {
         lockstep.push(record);
     }

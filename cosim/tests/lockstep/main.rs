@@ -14,7 +14,7 @@ use tandem_model::abi::{CommitKind, Fault, Status};
 use tandem_model::engine::{Action, Config};
 
 fn check(records: Vec<Record>) -> Result<Summary, Box<Divergence>> {
-    let mut lockstep = Lockstep::start(Config::default(), "b", 7).unwrap();
+    let mut lockstep = Lockstep::start(Config::default(), "b", 7, None).unwrap();
     for record in records {
         lockstep.push(record);
     }
@@ -184,7 +184,7 @@ fn bytes_that_the_bus_did_not_have_leave_in_a_frame_that_nobody_takes() {
 #[test]
 fn a_run_that_is_broken_off_has_the_divergences_up_to_there() {
     let break_off = |records: Vec<Record>| {
-        let mut lockstep = Lockstep::start(Config::default(), "b", 7).unwrap();
+        let mut lockstep = Lockstep::start(Config::default(), "b", 7, None).unwrap();
         for record in records {
             lockstep.push(record);
         }
@@ -281,7 +281,7 @@ fn a_record_of_no_kind_and_a_wrong_interrupt_are_found() {
     });
     assert!(bad.to_string().contains("kind 255"), "{bad}");
 
-    let mut lockstep = Lockstep::start(Config::default(), "b", 7).unwrap();
+    let mut lockstep = Lockstep::start(Config::default(), "b", 7, None).unwrap();
     for record in records() {
         lockstep.push(record);
     }

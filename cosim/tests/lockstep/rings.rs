@@ -13,7 +13,7 @@ const T: u64 = 4 * 256;
 type Run = (Vec<Record>, u64);
 
 fn check((records, end): Run) -> Result<Summary, Box<Divergence>> {
-    let mut lockstep = Lockstep::start(Config::default(), "b", 7).unwrap();
+    let mut lockstep = Lockstep::start(Config::default(), "b", 7, None).unwrap();
     for record in records {
         lockstep.push(record);
     }

@@ -11,7 +11,7 @@ const T: u64 = 4 * 256;
 
 fn check(bench: Bench) -> Result<Summary, Box<Divergence>> {
     let (records, cycle, stalled) = bench.records();
-    let mut lockstep = Lockstep::start(Config::default(), "b", 7).unwrap();
+    let mut lockstep = Lockstep::start(Config::default(), "b", 7, None).unwrap();
     for record in records {
         lockstep.push(record);
     }

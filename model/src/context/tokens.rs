@@ -31,7 +31,7 @@ pub(crate) struct Chunk {
 
 impl Context {
     /// The entry at the index of a token.
-    pub(super) fn entry(&self, token: Token) -> Result<&TokenContext, Fault> {
+    pub fn entry(&self, token: Token) -> Result<&TokenContext, Fault> {
         let index = usize::try_from(token.index()).ok();
         let entry = index.and_then(|index| self.tokens.get(index));
         entry.ok_or(Fault::TokenIndex)

@@ -102,6 +102,12 @@ impl Action {
             .with("cause", self.cause)
     }
 
+    /// Whether it is the verdict on a frame.
+    pub fn takes_frame(&self) -> bool {
+        use CommitKind::{RxDrop, RxFrame, RxRequest, RxResponse};
+        matches!(self.kind, RxDrop | RxRequest | RxResponse | RxFrame)
+    }
+
     /// The fields in which two actions differ, as `psn 0x000004 instead of 0x000003`, one after another.
     pub fn differences(&self, expected: &Self) -> String {
         let mut parts = Vec::new();

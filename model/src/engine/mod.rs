@@ -23,6 +23,7 @@ mod illegal;
 mod io;
 mod local;
 mod moderation;
+mod observe;
 mod ready;
 mod respond;
 mod search;
@@ -37,17 +38,19 @@ pub use enabled::OUTSTANDING;
 pub use illegal::{Illegal, Room};
 pub use io::{BusAnswer, Effect, InputError, Inputs, ReadChannel, WriteChannel};
 pub use moderation::{DueChange, DueEvent};
+pub use observe::{Entries, Noted, Observed, Observer, Watch};
 pub use timer::{Timer, TimerChange};
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::abi::QpState;
+use crate::abi::{QpState, TokenKind};
 use crate::complete::Complete;
 use crate::context::Context;
 use crate::host::Host;
 use crate::receive::{Receiver, SharedQueues};
 use crate::send::SendQueue;
+use crate::wire::Token;
 use ready::Ready;
 use search::Scratch;
 
@@ -127,6 +130,11 @@ impl Engine {
         self.frames.push_back(frame);
     }
 
+    /// The oldest frame without a verdict.
+    pub fn next_frame(&self) -> Option<&[u8]> {
+        self.frames.front().map(Vec::as_slice)
+    }
+
     /// The interrupt line: the event queue holds entries that the driver has not consumed.
     pub fn interrupt(&self) -> bool {
         self.host.events.pending()
@@ -194,6 +202,21 @@ impl Engine {
     /// The state of a queue pair, if the table has it.
     pub fn qp_state(&self, qpn: u32) -> Option<QpState> {
         self.context.qp(qpn).map(|qp| qp.state)
+    }
+
+    /// Path MTU of a queue pair in bytes, if the table has it.
+    pub fn path_mtu(&self, qpn: u32) -> Option<u32> {
+        self.context.qp(qpn).map(|qp| qp.mtu)
+    }
+
+    /// Whether a queue pair takes its receives from a shared queue.
+    pub fn shares_receives(&self, qpn: u32) -> bool {
+        self.context.qp(qpn).is_some_and(|qp| qp.srq)
+    }
+
+    /// Kind of the entry at the index of a token, valid or not.
+    pub fn token_kind(&self, token: Token) -> Option<TokenKind> {
+        self.context.entry(token).ok().map(|entry| entry.kind)
     }
 
     /// Where a ring of a queue pair lies: that of the sends for send-queue fetches, that of the receives for

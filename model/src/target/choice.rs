@@ -32,8 +32,7 @@ impl ModelTarget {
         let Some(action) = self.enabled.get(choice).copied() else {
             return Ok(None);
         };
-        self.engine
-            .apply(&action, &mut self.memory, &mut self.effects)?;
+        self.with_inputs(|engine, inputs, effects| engine.apply(&action, inputs, effects))?;
         Ok(Some(action))
     }
 

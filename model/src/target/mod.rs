@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use crate::abi::{CommitKind, QpState, RespondKind, RxResult, Table};
-use crate::engine::{Action, Config, Effect, Engine, Illegal, InputError};
+use crate::engine::{Action, Config, Effect, Engine, Illegal, InputError, Inputs, Observer, Watch};
 use crate::hal::{Hal, HalError, Target};
 use crate::wire::Frame;
 use clock::{Clock, Due};
@@ -52,6 +52,7 @@ pub struct ModelTarget {
     enabled: Vec<Action>,
     effects: Vec<Effect>,
     last: Option<Action>,
+    watch: Option<Watch>,
     stopped: Option<String>,
 }
 
@@ -75,8 +76,14 @@ impl ModelTarget {
             enabled: Vec::new(),
             effects: Vec::new(),
             last: None,
+            watch: None,
             stopped: None,
         }
+    }
+
+    /// Somebody sees each action from now on.
+    pub fn watch(&mut self, observer: Box<dyn Observer>) {
+        self.watch = Some(Watch::new(observer));
     }
 
     /// The engine, to look at.
@@ -99,9 +106,14 @@ impl ModelTarget {
             return Err(HalError::Stopped(why.clone()));
         }
         self.clock.tick();
+        if let Some(watch) = &mut self.watch {
+            watch.begin(self.engine.next_frame());
+        }
         let result = match self.apply_due() {
             Ok(None) => match self.scheduler {
-                Scheduler::Fair => self.engine.step(&mut self.memory, &mut self.effects),
+                Scheduler::Fair => {
+                    self.with_inputs(|engine, inputs, effects| engine.step(inputs, effects))
+                }
                 _ => self.choose_and_apply(),
             },
             due => due,
@@ -109,6 +121,9 @@ impl ModelTarget {
         match result {
             Ok(Some(action)) => {
                 self.account(&action);
+                if let Some(watch) = &mut self.watch {
+                    watch.end(action, &self.effects, &self.engine);
+                }
                 self.carry_out()?;
                 Ok(true)
             }
@@ -133,13 +148,30 @@ impl ModelTarget {
     /// [`Illegal`] if it is not enabled; nothing has changed then. A write to memory that does not
     /// exist stops the target.
     pub fn apply(&mut self, action: &Action) -> Result<(), Illegal> {
-        self.engine
-            .apply(action, &mut self.memory, &mut self.effects)?;
+        if let Some(watch) = &mut self.watch {
+            watch.begin(self.engine.next_frame());
+        }
+        self.with_inputs(|engine, inputs, effects| engine.apply(action, inputs, effects))?;
         self.clock.tick();
         self.account(action);
+        if let Some(watch) = &mut self.watch {
+            watch.end(*action, &self.effects, &self.engine);
+        }
         // A failure is kept, and told at the next step.
         let _ = self.carry_out();
         Ok(())
+    }
+
+    /// Lets the engine read memory; what it reads is noted for an onlooker.
+    fn with_inputs<T>(
+        &mut self,
+        act: impl FnOnce(&mut Engine, &mut dyn Inputs, &mut Vec<Effect>) -> T,
+    ) -> T {
+        let (engine, effects) = (&mut self.engine, &mut self.effects);
+        match &mut self.watch {
+            None => act(engine, &mut self.memory, effects),
+            Some(watch) => act(engine, &mut watch.over(&mut self.memory), effects),
+        }
     }
 
     /// Performs what is due by the clock.
@@ -155,8 +187,7 @@ impl ModelTarget {
                 Due::CqEvent(cq) => self.engine.cq_event_action(cq),
             };
             if let Some(action) = action {
-                self.engine
-                    .apply(&action, &mut self.memory, &mut self.effects)?;
+                self.with_inputs(|engine, inputs, effects| engine.apply(&action, inputs, effects))?;
                 return Ok(Some(action));
             }
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -10,6 +11,7 @@ use miette::Result;
 use tandem_testbench::failures::Failed;
 use tandem_testbench::fuzz::{Found, Summary, Wish, hunt};
 use tandem_testbench::vector;
+use tandem_testbench::world::RunOptions;
 
 use super::{Targets, failed};
 
@@ -62,6 +64,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<bool> {
     let available = std::thread::available_parallelism().map_or(1, usize::from);
+    let gather = arguments.targets.gather("fuzz")?;
     let wish = Wish {
         seed: arguments.seed,
         first: arguments.first,
@@ -71,7 +74,10 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         time: arguments.time.map(Duration::from_secs),
         failures: arguments.stop_after,
         jobs: arguments.jobs.unwrap_or(available),
-        options: arguments.targets.options(0),
+        options: RunOptions {
+            cover: gather.as_ref().map(|gather| Arc::clone(&gather.cover)),
+            ..arguments.targets.options(0)
+        },
         scheduler: arguments.targets.scheduler,
     };
     let bar = ProgressBar::new(arguments.cases);
@@ -84,6 +90,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     let start = Instant::now();
     let summary = hunt(&wish, &|cases| bar.set_position(cases));
     bar.finish_and_clear();
+    super::gathered(gather.as_ref())?;
     for found in &summary.found {
         tell(arguments, found)?;
     }

@@ -1,6 +1,7 @@
 //! Command line: arguments, and one module for each command.
 
 mod bench;
+mod cover;
 mod explain;
 mod explore;
 mod failed;
@@ -19,6 +20,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use tandem_testbench::coverage::data::Gatherer;
 use tandem_testbench::targets::{Choice, Inject};
 use tandem_testbench::vector::{TargetKind, schema};
 use tandem_testbench::world::RunOptions;
@@ -45,6 +47,8 @@ enum Command {
     List(list::Arguments),
     /// Show requirements, and what covers them
     Plan(plan::Arguments),
+    /// Show what is covered, of the code and of what it is for: holes first
+    Cover(cover::Arguments),
     /// Say in words what a vector does
     Explain(explain::Arguments),
     /// Print the JSON Schema of vectors
@@ -78,9 +82,27 @@ struct Targets {
     /// Folder for what is kept of runs that fail on the engine
     #[arg(long, value_name = "DIR", default_value = FAILURES)]
     failures: PathBuf,
+
+    /// Folder in which coverage is gathered, for `tandem cover`; of code too, in a program with the coverage build
+    /// (`--features coverage`)
+    #[arg(long, value_name = "DIR")]
+    cover: Option<PathBuf>,
 }
 
 impl Targets {
+    /// Where coverage of a command is gathered, if it is.
+    fn gather(&self, command: &str) -> miette::Result<Option<Gatherer>> {
+        let Some(folder) = &self.cover else {
+            return Ok(None);
+        };
+        let words: Vec<String> = std::env::args().skip(1).collect();
+        let words = format!("tandem {}", words.join(" "));
+        let gatherer = Gatherer::new(folder, command, &words);
+        gatherer
+            .map(Some)
+            .map_err(|error| miette::miette!("{error}"))
+    }
+
     /// Options of a run on them.
     fn options(&self, seed: u64) -> RunOptions {
         RunOptions {
@@ -92,6 +114,12 @@ impl Targets {
             ..RunOptions::default()
         }
     }
+}
+
+/// Writes what was covered.
+fn gathered(gatherer: Option<&Gatherer>) -> miette::Result<()> {
+    let written = gatherer.map_or(Ok(()), Gatherer::write);
+    written.map_err(|error| miette::miette!("{error}"))
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -140,6 +168,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::List(arguments) => list::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
+        Command::Cover(arguments) => cover::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Schema => print_schema(),
         Command::Random(arguments) => random::run(&arguments),

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -33,7 +34,9 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<bool> {
+    let gather = arguments.targets.gather("random")?;
     let options = RunOptions {
+        cover: gather.as_ref().map(|gather| Arc::clone(&gather.cover)),
         capture: arguments.capture.clone(),
         ..arguments.targets.options(arguments.seed)
     };
@@ -49,6 +52,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         bar.set_position(posted);
     });
     bar.finish_and_clear();
+    super::gathered(gather.as_ref())?;
     match outcome {
         Ok(report) => {
             print(&report, &options, start.elapsed().as_secs_f64());

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::Result;
+use tandem_testbench::coverage::Cover;
+use tandem_testbench::coverage::data::Gatherer;
 use tandem_testbench::failures::{self, Failed, KeepError, Kept};
 use tandem_testbench::runner;
 use tandem_testbench::targets::{Choice, Waves};
@@ -32,11 +34,6 @@ pub struct Arguments {
     /// Write waves of the engines to `wave.NODE.fst` (one vector only; uses the debug build)
     #[arg(long, value_name = "wave.fst")]
     trace: Option<PathBuf>,
-
-    /// Write the engines' coverage data to `coverage.NODE.dat` (one vector only; needs a program with the coverage
-    /// build: `--features coverage`)
-    #[arg(long, value_name = "coverage.dat", conflicts_with = "trace")]
-    coverage: Option<PathBuf>,
 
     /// Write the frames to a capture file that Wireshark opens (one vector only)
     #[arg(long, value_name = "out.pcapng")]
@@ -99,16 +96,18 @@ type Job = (usize, Arc<VectorFile>, usize);
 pub fn run(arguments: &Arguments) -> Result<bool> {
     let start = Instant::now();
     let jobs = collect(arguments)?;
-    let outputs = [&arguments.trace, &arguments.coverage, &arguments.capture];
+    let outputs = [&arguments.trace, &arguments.capture];
     if outputs.into_iter().any(Option::is_some) && jobs.len() != 1 {
         return Err(miette::miette!(
             help = "name one file, and one of its cases with --case",
-            "--trace, --coverage and --capture are for one vector, and there are {}",
+            "--trace and --capture are for one vector, and there are {}",
             jobs.len()
         ));
     }
     check_writable(arguments)?;
-    let runs = run_all(arguments, &jobs);
+    let gather = arguments.targets.gather("run")?;
+    let runs = run_all(arguments, gather.as_ref(), &jobs);
+    super::gathered(gather.as_ref())?;
     for failed in runs.iter().filter(|run| run.outcome.is_err()) {
         print_failure(failed);
     }
@@ -140,10 +139,7 @@ fn collect(arguments: &Arguments) -> Result<Vec<Job>> {
 
 /// A file that cannot be written is found before the run, not after it.
 fn check_writable(arguments: &Arguments) -> Result<()> {
-    let by_node = [&arguments.trace, &arguments.coverage];
-    let outputs = by_node
-        .into_iter()
-        .chain([&arguments.capture, &arguments.junit]);
+    let outputs = [&arguments.trace, &arguments.capture, &arguments.junit].into_iter();
     for path in outputs.flatten() {
         let opened = std::fs::OpenOptions::new()
             .create(true)
@@ -151,7 +147,7 @@ fn check_writable(arguments: &Arguments) -> Result<()> {
             .open(path);
         opened.map_err(|error| miette::miette!("cannot write {}: {error}", path.display()))?;
     }
-    for path in by_node.into_iter().flatten() {
+    if let Some(path) = &arguments.trace {
         // Its name only gives those of the nodes' files.
         if path.metadata().is_ok_and(|metadata| metadata.len() == 0) {
             let _ = std::fs::remove_file(path);
@@ -175,7 +171,7 @@ fn choice(arguments: &Arguments, file: &VectorFile, index: usize) -> Choice {
     arguments.targets.scheduler.or(own).unwrap_or_default()
 }
 
-fn run_all(arguments: &Arguments, jobs: &[Job]) -> Vec<Run> {
+fn run_all(arguments: &Arguments, gather: Option<&Gatherer>, jobs: &[Job]) -> Vec<Run> {
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = arguments.jobs.unwrap_or(available).clamp(1, jobs.len());
     let bar = progress(jobs.len());
@@ -189,9 +185,10 @@ fn run_all(arguments: &Arguments, jobs: &[Job]) -> Vec<Run> {
     let mut runs: Vec<(usize, Run)> = std::thread::scope(|scope| {
         for _ in 0..threads {
             let (take, done) = (take.clone(), done.clone());
+            let cover = gather.map(|gather| Arc::clone(&gather.cover));
             scope.spawn(move || {
                 for (order, file, index) in take {
-                    let run = run_one(arguments, file, index);
+                    let run = run_one(arguments, cover.clone(), file, index);
                     let _ = done.send((order, run));
                 }
             });
@@ -210,13 +207,18 @@ fn run_all(arguments: &Arguments, jobs: &[Job]) -> Vec<Run> {
     runs.into_iter().map(|(_, run)| run).collect()
 }
 
-fn run_one(arguments: &Arguments, file: Arc<VectorFile>, index: usize) -> Run {
+fn run_one(
+    arguments: &Arguments,
+    cover: Option<Arc<Cover>>,
+    file: Arc<VectorFile>,
+    index: usize,
+) -> Run {
     let options = RunOptions {
         waves: arguments.trace.clone().map(|path| Waves {
             path,
             ..Waves::default()
         }),
-        coverage: arguments.coverage.clone(),
+        cover,
         capture: arguments.capture.clone(),
         choice: choice(arguments, &file, index),
         ..arguments.targets.options(seed(arguments, &file, index))

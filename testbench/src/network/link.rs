@@ -3,17 +3,23 @@
 use std::collections::VecDeque;
 
 use super::rule::{Running, Throttle};
-use super::{Action, Facts, alter::Alteration};
+use super::{Action, Facts, Fate, Note, alter::Alteration};
 
 /// A frame on its way.
 #[derive(Clone, Debug)]
 struct Under {
     bytes: Vec<u8>,
-    /// What was done to it, in words.
-    notes: Vec<String>,
+    /// What was done to it.
+    notes: Vec<Note>,
     copies: u32,
     delay: u64,
     overtake: bool,
+}
+
+impl Under {
+    fn note(&mut self, fate: Fate, words: impl Into<String>) {
+        self.notes.push(Note::new(fate, words));
+    }
 }
 
 /// A frame with the clock at which it arrives.
@@ -21,7 +27,7 @@ struct Under {
 struct Arrival {
     at: u64,
     bytes: Vec<u8>,
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 /// A frame that comes after so many later ones.
@@ -35,7 +41,7 @@ struct Behind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Arrived {
     pub(super) bytes: Vec<u8>,
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Note>,
 }
 
 /// See the module.
@@ -92,8 +98,8 @@ impl Link {
         windows.into_iter().any(|window| window.contains(clock))
     }
 
-    /// Takes a frame. What was done to it, in words.
-    pub(super) fn offer(&mut self, clock: u64, bytes: Vec<u8>) -> Vec<String> {
+    /// Takes a frame. What was done to it.
+    pub(super) fn offer(&mut self, clock: u64, bytes: Vec<u8>) -> Vec<Note> {
         let facts = Facts::of(&bytes);
         let mut frame = Under {
             bytes,
@@ -111,40 +117,40 @@ impl Link {
             let Some((action, rng)) = rule.decide(&facts) else {
                 continue;
             };
-            let note = match action {
+            let (fate, words) = match action {
                 Action::Pass => continue,
                 Action::Drop => {
-                    frame.notes.push(format!("lost{name}"));
+                    frame.note(Fate::Lost, format!("lost{name}"));
                     return frame.notes;
                 }
                 Action::Duplicate(copies) => {
                     frame.copies = frame.copies.saturating_add(*copies).min(MAX_COPIES);
-                    format!("{copies} times more")
+                    (Fate::Copied, format!("{copies} times more"))
                 }
                 Action::Reorder(reorder) => {
                     after = reorder.frames(rng);
-                    format!("comes after the next {after}")
+                    (Fate::Reordered, format!("comes after the next {after}"))
                 }
                 Action::Hold => {
                     hold = true;
-                    "held".into()
+                    (Fate::Held, "held".into())
                 }
                 Action::Corrupt(corruption) => match corruption.apply(rng, &mut frame.bytes) {
-                    Some(note) => note,
+                    Some(words) => (Fate::Corrupted, words),
                     None => continue,
                 },
                 Action::Alter(alteration) => {
                     alteration.apply(&mut frame.bytes);
-                    format!("altered: {alteration}")
+                    (Fate::Altered, format!("altered: {alteration}"))
                 }
                 Action::Delay(delay) => {
                     let clocks = delay.clocks(rng);
                     frame.delay = frame.delay.saturating_add(clocks);
                     frame.overtake |= delay.overtake;
-                    format!("{clocks} clocks later")
+                    (Fate::Delayed, format!("{clocks} clocks later"))
                 }
             };
-            frame.notes.push(note + &name);
+            frame.note(fate, words + &name);
         }
         let notes = frame.notes.clone();
         match (hold, after) {
@@ -156,7 +162,7 @@ impl Link {
     }
 
     /// A frame goes on its way, and after it those that waited for it.
-    fn enter(&mut self, clock: u64, frame: Under) -> Vec<String> {
+    fn enter(&mut self, clock: u64, frame: Under) -> Vec<Note> {
         let mut notes = None;
         let mut next = VecDeque::from([frame]);
         while let Some(frame) = next.pop_front() {
@@ -174,7 +180,7 @@ impl Link {
         notes.unwrap_or_default()
     }
 
-    fn travel(&mut self, clock: u64, mut frame: Under) -> Vec<String> {
+    fn travel(&mut self, clock: u64, mut frame: Under) -> Vec<Note> {
         let mut at = clock.saturating_add(frame.delay);
         let throttle = self.rules.iter().find_map(Running::throttle);
         if let Some(throttle) = throttle.filter(|_| !frame.overtake) {
@@ -184,12 +190,12 @@ impl Link {
                 .map(|arrival| arrival.bytes.len() as u64)
                 .sum();
             if throttle.buffer.is_some_and(|buffer| waiting > buffer) {
-                frame.notes.push("lost: the buffer is full".into());
+                frame.note(Fate::Overflowed, "lost: the buffer is full");
                 return frame.notes;
             }
             if throttle.mark.is_some_and(|mark| waiting >= mark) {
                 congestion_experienced(&mut frame.bytes);
-                frame.notes.push("congestion experienced".into());
+                frame.note(Fate::Marked, "congestion experienced");
             }
             for _ in 0..=frame.copies {
                 at = self.slot(throttle, at, frame.bytes.len());
@@ -203,7 +209,7 @@ impl Link {
         for copy in 0..=frame.copies {
             let mut notes = frame.notes.clone();
             if copy > 0 {
-                notes.push("copy".into());
+                notes.push(Note::new(Fate::Copied, "copy"));
             }
             let arrival = Arrival {
                 at,

@@ -11,6 +11,7 @@
 mod action;
 mod alter;
 mod facts;
+mod fate;
 mod link;
 mod rule;
 #[cfg(test)]
@@ -19,6 +20,7 @@ mod tests;
 pub use action::{Action, Anywhere, Corruption, Delay, Reorder};
 pub use alter::{Alteration, RawBytes};
 pub use facts::{Facts, PsnRange, Selection};
+pub use fate::{Fate, Note};
 pub use rule::{Rule, Throttle, What, When, Window};
 
 use link::Link;
@@ -33,8 +35,8 @@ pub struct Delivery {
     pub to: usize,
     /// Its bytes, as they arrive.
     pub bytes: Vec<u8>,
-    /// What was done to it, in words; empty: nothing.
-    pub notes: Vec<String>,
+    /// What was done to it; empty: nothing.
+    pub notes: Vec<Note>,
 }
 
 /// See the module.
@@ -110,12 +112,12 @@ impl Network {
         self.impaired && links.is_some_and(|links| links.iter().any(|link| link.pauses(clock)))
     }
 
-    /// Takes a frame that a node sends. What was done to it, in words.
-    pub fn offer(&mut self, from: usize, to: usize, clock: u64, bytes: Vec<u8>) -> Vec<String> {
+    /// Takes a frame that a node sends. What was done to it.
+    pub fn offer(&mut self, from: usize, to: usize, clock: u64, bytes: Vec<u8>) -> Vec<Note> {
         let place = from * self.nodes + to;
         match self.links.get_mut(place) {
             Some(link) => link.offer(clock, bytes),
-            None => vec!["lost: nobody is there".into()],
+            None => vec![Note::new(Fate::Lost, "lost: nobody is there")],
         }
     }
 

@@ -227,6 +227,7 @@ fn what_was_done_is_noted_on_both_ends() {
     let corrupt = Action::Corrupt(Corruption::At { byte: 5, bit: 1 });
     let mut network = network(vec![does(When::default(), corrupt)]);
     let notes = network.offer(0, 1, 0, vec![0; 64]);
-    assert_eq!(notes, ["bit 1 of byte 5 turned over"]);
+    let turned = Note::new(Fate::Corrupted, "bit 1 of byte 5 turned over");
+    assert_eq!(notes, [turned]);
     assert_eq!(network.arrivals(0)[0].notes, notes);
 }

@@ -192,7 +192,9 @@ impl Traffic {
             None => None,
         };
         let mut dice = Dice::new(options.seed);
-        let mut world = World::new(nodes, false, capture).with_seed(options.seed);
+        let mut world = World::new(nodes, false, capture)
+            .with_seed(options.seed)
+            .with_cover(options.cover.clone());
         for rule in bad_network(wanted) {
             world.network().add(&rule);
         }

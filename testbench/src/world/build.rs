@@ -46,7 +46,9 @@ pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
     };
     let mut state = State {
         looked_at: vec![0; nodes.len()],
-        world: World::new(nodes, true, capture).with_seed(options.seed),
+        world: World::new(nodes, true, capture)
+            .with_seed(options.seed)
+            .with_cover(options.cover.clone()),
         default_pds: Vec::new(),
         pds: BTreeMap::new(),
         cqs: BTreeMap::new(),

@@ -80,9 +80,9 @@ impl Capture {
         node: usize,
         clock: u64,
         frame: &[u8],
-        notes: &[String],
+        notes: &str,
     ) -> Result<(), CaptureError> {
-        self.write(node as u32, clock, frame, notes.join("; "))
+        self.write(node as u32, clock, frame, notes.to_owned())
     }
 
     /// Writes a frame that arrives at a node otherwise than it was sent.
@@ -94,9 +94,9 @@ impl Capture {
         clock: u64,
         node: &str,
         frame: &[u8],
-        notes: &[String],
+        notes: &str,
     ) -> Result<(), CaptureError> {
-        let comment = format!("arrives at {node}: {}", notes.join("; "));
+        let comment = format!("arrives at {node}: {notes}");
         self.write(self.network, clock, frame, comment)
     }
 

@@ -1,13 +1,15 @@
 //! Nodes, and time that passes on them and on the network between them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tandem_model::hal::Target;
 use tandem_model::wire::MacAddr;
 
 use super::{Capture, Node, Passed, WorldError};
-use crate::network::Network;
+use crate::coverage::Cover;
+use crate::network::{Network, Note};
 use crate::targets::Checked;
 use crate::vector::TargetKind;
 
@@ -66,6 +68,7 @@ pub struct World {
     network: Network,
     keep: bool,
     capture: Option<Capture>,
+    cover: Option<Arc<Cover>>,
     clocks: u64,
     frames: u64,
     quantum: u32,
@@ -80,6 +83,7 @@ impl World {
             passed: Vec::new(),
             keep,
             capture,
+            cover: None,
             clocks: 0,
             frames: 0,
             quantum: QUANTUM,
@@ -90,6 +94,13 @@ impl World {
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.network = Network::new(self.nodes.len(), seed);
+        self
+    }
+
+    /// Somebody counts what the network does.
+    #[must_use]
+    pub fn with_cover(mut self, cover: Option<Arc<Cover>>) -> Self {
+        self.cover = cover;
         self
     }
 
@@ -218,8 +229,11 @@ impl World {
                 notes.extend(self.network.offer(from, to, self.clocks, frame.clone()));
             }
         }
+        if let Some(cover) = &self.cover {
+            cover.befell(&frame, &notes);
+        }
         if let Some(capture) = &mut self.capture {
-            capture.sent(from, now, &frame, &notes)?;
+            capture.sent(from, now, &frame, &Note::sentence(&notes))?;
         }
         if self.keep {
             let clock = now;
@@ -254,7 +268,12 @@ impl World {
                 && let Some(node) = self.nodes.get(arrival.to)
             {
                 let now = node.nic.hal().now();
-                capture.arrived(now, &node.name, &arrival.bytes, &arrival.notes)?;
+                capture.arrived(
+                    now,
+                    &node.name,
+                    &arrival.bytes,
+                    &Note::sentence(&arrival.notes),
+                )?;
             }
         }
         Ok(delivered)
@@ -279,7 +298,7 @@ impl World {
         self.hand_over(to, frame)?;
         if let (Some(capture), Some(node)) = (&mut self.capture, self.nodes.get(to)) {
             let now = node.nic.hal().now();
-            capture.arrived(now, &node.name, frame, &["sent by nobody".into()])?;
+            capture.arrived(now, &node.name, frame, "sent by nobody")?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use tandem_model::ndk::{ArmType, Notification, NtStatus, Object};
 
@@ -11,6 +12,7 @@ use super::{
     Scene, Tally, account, build, bytes_of, close, cm, connect, cq, expect, frames, impair, local,
     oid, post, results, srq,
 };
+use crate::coverage::Cover;
 use crate::targets::{Checked, Choice, Inject, TargetOptions, Waves};
 use crate::vector::step::{Arm, CloseQp, Fill, Step, TryQp, Wait};
 use crate::vector::{Fault, TargetKind, Vector};
@@ -28,8 +30,8 @@ pub struct RunOptions {
     pub choice: Choice,
     /// Waves.
     pub waves: Option<Waves>,
-    /// Coverage data.
-    pub coverage: Option<PathBuf>,
+    /// Who counts what is covered.
+    pub cover: Option<Arc<Cover>>,
     /// Capture file.
     pub capture: Option<PathBuf>,
     /// What is wrong with the engines, to see it found.
@@ -57,7 +59,7 @@ impl RunOptions {
             seed: self.seed,
             choice: self.choice,
             waves: self.waves.clone(),
-            coverage: self.coverage.clone(),
+            cover: self.cover.clone(),
             inject: self.inject,
             ..TargetOptions::default()
         }
