@@ -9,6 +9,7 @@ pub mod measure;
 pub mod network;
 pub mod plan;
 pub mod runner;
+pub mod stop;
 pub mod targets;
 pub mod traffic;
 pub mod vector;

@@ -1,26 +1,32 @@
 //! Command line: arguments, and one module for each command.
 
 mod bench;
+mod config;
 mod cover;
+mod doctor;
 mod explain;
 mod explore;
 mod failed;
 mod fuzz;
+mod interrupt;
 mod junit;
 mod list;
 mod matrix;
+mod new;
 mod plan;
 mod random;
 mod report;
 mod run;
+mod shell;
 mod summary;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use tandem_testbench::coverage::data::Gatherer;
+use tandem_testbench::stop;
 use tandem_testbench::targets::{Choice, Inject};
 use tandem_testbench::vector::{TargetKind, schema};
 use tandem_testbench::world::RunOptions;
@@ -61,6 +67,14 @@ enum Command {
     Fuzz(fuzz::Arguments),
     /// Measurements, as ratios and counts of one run
     Bench(bench::Arguments),
+    /// Begin a new vector
+    New(new::Arguments),
+    /// Show what is installed, what is missing, and how to get it
+    Doctor(doctor::Arguments),
+    /// Print what a shell needs to complete the command line
+    Completions(shell::Completions),
+    /// Write the manual pages
+    Man(shell::Man),
 }
 
 /// Which targets, and which choices.
@@ -161,10 +175,42 @@ fn paths_or_default(paths: &[PathBuf]) -> Vec<PathBuf> {
     }
 }
 
+/// The command line; of options that are given twice the last one counts.
+fn command() -> clap::Command {
+    let names: Vec<String> = Arguments::command()
+        .get_subcommands()
+        .map(|command| command.get_name().to_owned())
+        .collect();
+    names.into_iter().fold(Arguments::command(), |all, name| {
+        all.mut_subcommand(name, |command| command.args_override_self(true))
+    })
+}
+
+/// What was typed, with what `tandem.toml` says.
+fn arguments() -> miette::Result<Arguments> {
+    let typed = std::env::args_os().collect();
+    let all = config::arguments(&Arguments::command(), typed)?;
+    let matches = command().get_matches_from(all);
+    Arguments::from_arg_matches(&matches).map_err(|error| miette::miette!("{error}"))
+}
+
 /// Runs the command line.
 pub fn main() -> ExitCode {
     report::install();
-    let outcome = match Arguments::parse().command {
+    interrupt::install();
+    match arguments().and_then(run_command) {
+        _ if stop::asked() => ExitCode::from(interrupt::STATUS),
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error:?}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run_command(arguments: Arguments) -> miette::Result<bool> {
+    match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::List(arguments) => list::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
@@ -175,14 +221,10 @@ pub fn main() -> ExitCode {
         Command::Explore(arguments) => explore::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
-    };
-    match outcome {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("{error:?}");
-            ExitCode::from(2)
-        }
+        Command::New(arguments) => new::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Completions(arguments) => shell::completions(&arguments),
+        Command::Man(arguments) => shell::man(&arguments),
     }
 }
 
@@ -210,7 +252,6 @@ mod tests {
 
     #[test]
     fn the_arguments_are_consistent() {
-        use clap::CommandFactory;
-        Arguments::command().debug_assert();
+        command().debug_assert();
     }
 }

@@ -11,6 +11,7 @@ use tandem_testbench::coverage::Cover;
 use tandem_testbench::coverage::data::Gatherer;
 use tandem_testbench::failures::{self, Failed, KeepError, Kept};
 use tandem_testbench::runner;
+use tandem_testbench::stop;
 use tandem_testbench::targets::{Choice, Waves};
 use tandem_testbench::vector::{self, Vector, VectorFile};
 use tandem_testbench::world::{Failure, Report, RunOptions};
@@ -116,6 +117,9 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     if let Some(path) = &arguments.junit {
         junit::write(path, &runs, start.elapsed())?;
     }
+    if runs.len() < jobs.len() {
+        println!("stopped: {} vector runs were not begun", jobs.len() - runs.len());
+    }
     Ok(runs.iter().all(|run| run.outcome.is_ok()))
 }
 
@@ -188,6 +192,9 @@ fn run_all(arguments: &Arguments, gather: Option<&Gatherer>, jobs: &[Job]) -> Ve
             let cover = gather.map(|gather| Arc::clone(&gather.cover));
             scope.spawn(move || {
                 for (order, file, index) in take {
+                    if stop::asked() {
+                        break;
+                    }
                     let run = run_one(arguments, cover.clone(), file, index);
                     let _ = done.send((order, run));
                 }

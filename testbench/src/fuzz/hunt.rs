@@ -292,7 +292,7 @@ pub fn hunt(wish: &Wish, progress: &(dyn Fn(u64) + Sync)) -> Summary {
         loop {
             let number = next.fetch_add(1, Ordering::SeqCst);
             let late = wish.time.is_some_and(|time| start.elapsed() > time);
-            if number >= wish.cases || late || stop.load(Ordering::SeqCst) {
+            if number >= wish.cases || late || stop.load(Ordering::SeqCst) || crate::stop::asked() {
                 return;
             }
             let outcome = Case::new(wish, wish.first + number).draw();

@@ -20,6 +20,7 @@ use tandem_model::ndk::{AdapterConfig, Provider, Timing};
 use thiserror::Error;
 
 use crate::network::{Action, Corruption, Reorder, Rule, Selection, What, When};
+use crate::stop;
 use crate::targets::{self, Checked};
 use crate::vector::{Fault, RandomTraffic};
 use crate::world::{Address, Capture, Failure, Node, RunOptions, Scene, World, WorldError};
@@ -218,7 +219,7 @@ impl Traffic {
     }
 
     fn all(&mut self, progress: &dyn Fn(u64)) -> Result<TrafficReport> {
-        while self.posted < self.wanted.requests {
+        while self.posted < self.wanted.requests && !stop::asked() {
             self.round(progress)?;
         }
         self.finish()

@@ -58,7 +58,7 @@ enumeration!(
 );
 enumeration!(
     /// Doorbell that brings work.
-    DOORBELL, "doorbell", &[CommitKind::SqDoorbell, CommitKind::RqDoorbell, CommitKind::SrqDoorbell], |seen| seen.kind
+    DOORBELL, "doorbell", &[CommitKind::SqDoorbell, CommitKind::RqDoorbell], |seen| seen.kind
 );
 enumeration!(
     /// What came of a packet that names a token.
