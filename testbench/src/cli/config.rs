@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Command};
-use miette::{Report, Result};
+use miette::Result;
 use tandem_testbench::vector::Fault;
 use toml::{Spanned, Value};
 
@@ -30,9 +30,8 @@ pub fn arguments(program: &Command, typed: Vec<OsString>) -> Result<Vec<OsString
     match file()? {
         None => Ok(typed),
         Some(path) => {
-            let text = std::fs::read_to_string(&path).map_err(|error| {
-                miette::miette!("cannot read {}: {error}", path.display())
-            })?;
+            let text = std::fs::read_to_string(&path)
+                .map_err(|error| miette::miette!("cannot read {}: {error}", path.display()))?;
             merge(program, typed, &path, &text)
         }
     }
@@ -61,7 +60,10 @@ fn merge(
         wrong(Fault::new(span, error.message().to_owned()))
     })?;
     let mut additions: Vec<OsString> = Vec::new();
-    let command = typed.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    let command = typed
+        .get(1)
+        .and_then(|word| word.to_str())
+        .unwrap_or_default();
     for (name, options) in &tables {
         let Some(known) = program.find_subcommand(name.get_ref()) else {
             let message = format!("`tandem` has no command `{}`", name.get_ref());
@@ -98,7 +100,11 @@ fn option_words(
     let is_flag = matches!(known.get_action(), ArgAction::SetTrue);
     let text = match value.get_ref() {
         Value::Boolean(set) if is_flag => {
-            return Ok(if *set { vec![format!("--{name}")] } else { Vec::new() });
+            return Ok(if *set {
+                vec![format!("--{name}")]
+            } else {
+                Vec::new()
+            });
         }
         _ if is_flag => {
             let message = format!("`--{name}` is there or not: true or false");
@@ -115,12 +121,6 @@ fn option_words(
     Ok(vec![format!("--{name}={text}")])
 }
 
-/// A report as text, for tests.
-#[cfg(test)]
-fn words(report: &Report) -> String {
-    report::plain(report)
-}
-
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -131,7 +131,7 @@ mod tests {
     fn merged(typed: &str, text: &str) -> std::result::Result<String, String> {
         let typed = typed.split(' ').map(OsString::from).collect();
         let all = merge(&Arguments::command(), typed, Path::new(FILE), text);
-        let all = all.map_err(|report| words(&report))?;
+        let all = all.map_err(|report| report::plain(&report))?;
         let all: Vec<_> = all.iter().map(|word| word.to_string_lossy()).collect();
         Ok(all.join(" "))
     }
@@ -143,7 +143,10 @@ mod tests {
             merged("tandem run --target model x", text).unwrap(),
             "tandem run --jobs=2 --target=rtl --target model x"
         );
-        assert_eq!(merged("tandem fuzz", text).unwrap(), "tandem fuzz --cases=7");
+        assert_eq!(
+            merged("tandem fuzz", text).unwrap(),
+            "tandem fuzz --cases=7"
+        );
         assert_eq!(merged("tandem --help", text).unwrap(), "tandem --help");
         let flag = "[plan]\nall = true\n";
         assert_eq!(merged("tandem plan", flag).unwrap(), "tandem plan --all");
@@ -157,7 +160,11 @@ mod tests {
     fn what_is_wrong_is_shown_in_its_line() {
         for (text, line, message) in [
             ("[walk]\n", "tandem.toml:1", "no command `walk`"),
-            ("[run]\n\nspeed = 3\n", "tandem.toml:3", "no option `--speed`"),
+            (
+                "[run]\n\nspeed = 3\n",
+                "tandem.toml:3",
+                "no option `--speed`",
+            ),
             ("[plan]\nall = 3\n", "tandem.toml:2", "true or false"),
             ("[run]\njobs = [1]\n", "tandem.toml:2", "a text or a number"),
             ("[run]\njobs =\n", "tandem.toml:2", ""),

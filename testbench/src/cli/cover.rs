@@ -11,7 +11,7 @@ use tandem_testbench::coverage::report::{Hole, Report, Share, Shares};
 use tandem_testbench::coverage::waivers::Waivers;
 
 /// Where waivers are if no file is given.
-const WAIVERS: &str = "testbench/coverage/waivers.toml";
+pub(super) const WAIVERS: &str = "testbench/coverage/waivers.toml";
 
 /// Arguments of `cover`.
 #[derive(clap::Args)]

@@ -1,5 +1,6 @@
 //! `tandem doctor`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -124,7 +125,12 @@ struct Finding {
 /// Runs the command. It fails if the main job, vectors on the engine, cannot be done.
 pub fn run(arguments: &Arguments) -> Result<bool> {
     let mut findings = vec![
-        built("engine", cfg!(feature = "rtl"), "runs vectors in lockstep", "cargo build --release"),
+        built(
+            "engine",
+            cfg!(feature = "rtl"),
+            "runs vectors in lockstep",
+            "cargo build --release",
+        ),
         built(
             "coverage build",
             cfg!(feature = "coverage"),
@@ -143,13 +149,16 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     Ok(cfg!(feature = "rtl"))
 }
 
+/// This program and the tools that are there, with their versions.
+pub(super) fn versions(root: &Path) -> BTreeMap<String, String> {
+    let own = ("tandem".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+    let found = TOOLS.iter().map(|tool| find(tool, root));
+    let found = found.filter_map(|found| Some((found.name.to_owned(), found.version?)));
+    found.chain([own]).collect()
+}
+
 /// A part of this program.
-fn built(
-    name: &'static str,
-    there: bool,
-    purpose: &'static str,
-    source: &'static str,
-) -> Finding {
+fn built(name: &'static str, there: bool, purpose: &'static str, source: &'static str) -> Finding {
     Finding {
         name,
         version: there.then(|| "in this program".into()),
@@ -160,7 +169,10 @@ fn built(
 }
 
 fn find(tool: &Tool, root: &Path) -> Finding {
-    let path = tool.programs.iter().find_map(|program| located(program, root));
+    let path = tool
+        .programs
+        .iter()
+        .find_map(|program| located(program, root));
     Finding {
         name: tool.name,
         version: path.as_ref().map(|path| version(path, tool.version)),

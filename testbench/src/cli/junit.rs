@@ -30,14 +30,15 @@ fn xml(runs: &[Run], time: Duration) -> String {
         let _ = write!(
             out,
             "<testcase classname=\"{}\" name=\"{}\" time=\"{:.3}\"",
-            escaped(&run.file.path.display().to_string()),
-            escaped(&run.title()),
+            escaped(&run.item.file.path.display().to_string()),
+            escaped(&run.item.title()),
             run.time.as_secs_f64()
         );
         match &run.outcome {
             Ok(_) => out.push_str("/>\n"),
             Err(failure) => {
-                let report = report::fault(&run.file.path, &run.file.text, &failure.fault);
+                let report =
+                    report::fault(&run.item.file.path, &run.item.file.text, &failure.fault);
                 let _ = writeln!(
                     out,
                     "><failure message=\"{}\">{}</failure></testcase>",

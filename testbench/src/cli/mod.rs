@@ -18,6 +18,7 @@ mod random;
 mod report;
 mod run;
 mod shell;
+mod signoff;
 mod summary;
 
 use std::collections::BTreeMap;
@@ -55,6 +56,8 @@ enum Command {
     Plan(plan::Arguments),
     /// Show what is covered, of the code and of what it is for: holes first
     Cover(cover::Arguments),
+    /// Run everything, decide, and write one page about it
+    Signoff(signoff::Arguments),
     /// Say in words what a vector does
     Explain(explain::Arguments),
     /// Print the JSON Schema of vectors
@@ -215,6 +218,7 @@ fn run_command(arguments: Arguments) -> miette::Result<bool> {
         Command::List(arguments) => list::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Cover(arguments) => cover::run(&arguments),
+        Command::Signoff(arguments) => signoff::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Schema => print_schema(),
         Command::Random(arguments) => random::run(&arguments),

@@ -8,12 +8,10 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::Result;
 use tandem_testbench::coverage::Cover;
-use tandem_testbench::coverage::data::Gatherer;
 use tandem_testbench::failures::{self, Failed, KeepError, Kept};
 use tandem_testbench::runner;
-use tandem_testbench::stop;
-use tandem_testbench::targets::{Choice, Waves};
-use tandem_testbench::vector::{self, Vector, VectorFile};
+use tandem_testbench::suite::{self, Item};
+use tandem_testbench::targets::Waves;
 use tandem_testbench::world::{Failure, Report, RunOptions};
 
 use super::{Targets, failed, junit, paths_or_default, report, summary};
@@ -53,12 +51,26 @@ pub struct Arguments {
     case: Option<String>,
 }
 
+impl Arguments {
+    /// All of them as they are if only targets are named.
+    pub(super) fn of(targets: &Targets, jobs: Option<usize>) -> Self {
+        Self {
+            paths: Vec::new(),
+            targets: targets.clone(),
+            seed: None,
+            trace: None,
+            capture: None,
+            junit: None,
+            jobs,
+            case: None,
+        }
+    }
+}
+
 /// The run of one vector.
 pub struct Run {
-    /// Its file.
-    pub file: Arc<VectorFile>,
-    /// Which of its vectors.
-    pub index: usize,
+    /// Which.
+    pub item: Item,
     /// How it ran.
     pub options: RunOptions,
     /// How it went.
@@ -70,19 +82,11 @@ pub struct Run {
 }
 
 impl Run {
-    /// Name, with the case.
-    pub fn title(&self) -> String {
-        self.file
-            .vectors
-            .get(self.index)
-            .map_or_else(String::new, Vector::title)
-    }
-
     /// The failure, with all that it is of.
-    fn failed(&self) -> Option<Failed<'_>> {
+    pub(super) fn failed(&self) -> Option<Failed<'_>> {
         Some(Failed {
-            vector: self.file.vectors.get(self.index)?,
-            text: &self.file.text,
+            vector: self.item.vector()?,
+            text: &self.item.file.text,
             options: &self.options,
             failure: self.outcome.as_ref().err()?,
             report: "",
@@ -90,24 +94,29 @@ impl Run {
     }
 }
 
-/// One vector to run.
-type Job = (usize, Arc<VectorFile>, usize);
-
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<bool> {
     let start = Instant::now();
-    let jobs = collect(arguments)?;
+    let items = suite::collect(
+        &paths_or_default(&arguments.paths),
+        arguments.case.as_deref(),
+    );
+    let items = items.map_err(report::vector)?;
+    if items.is_empty() {
+        return Err(miette::miette!("no vector has a case with that name"));
+    }
     let outputs = [&arguments.trace, &arguments.capture];
-    if outputs.into_iter().any(Option::is_some) && jobs.len() != 1 {
+    if outputs.into_iter().any(Option::is_some) && items.len() != 1 {
         return Err(miette::miette!(
             help = "name one file, and one of its cases with --case",
             "--trace and --capture are for one vector, and there are {}",
-            jobs.len()
+            items.len()
         ));
     }
     check_writable(arguments)?;
     let gather = arguments.targets.gather("run")?;
-    let runs = run_all(arguments, gather.as_ref(), &jobs);
+    let cover = gather.as_ref().map(|gather| &gather.cover);
+    let runs = run_all(arguments, cover, &items);
     super::gathered(gather.as_ref())?;
     for failed in runs.iter().filter(|run| run.outcome.is_err()) {
         print_failure(failed);
@@ -117,28 +126,13 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     if let Some(path) = &arguments.junit {
         junit::write(path, &runs, start.elapsed())?;
     }
-    if runs.len() < jobs.len() {
-        println!("stopped: {} vector runs were not begun", jobs.len() - runs.len());
+    if runs.len() < items.len() {
+        println!(
+            "stopped: {} vector runs were not begun",
+            items.len() - runs.len()
+        );
     }
     Ok(runs.iter().all(|run| run.outcome.is_ok()))
-}
-
-fn collect(arguments: &Arguments) -> Result<Vec<Job>> {
-    let files = vector::find(&paths_or_default(&arguments.paths)).map_err(report::vector)?;
-    let mut jobs = Vec::new();
-    for path in files {
-        let file = Arc::new(vector::load(&path).map_err(report::vector)?);
-        for (index, vector) in file.vectors.iter().enumerate() {
-            let wanted = arguments.case.as_ref();
-            if wanted.is_none_or(|text| vector.title().contains(text.as_str())) {
-                jobs.push((jobs.len(), Arc::clone(&file), index));
-            }
-        }
-    }
-    if jobs.is_empty() {
-        return Err(miette::miette!("no vector has a case with that name"));
-    }
-    Ok(jobs)
 }
 
 /// A file that cannot be written is found before the run, not after it.
@@ -160,84 +154,48 @@ fn check_writable(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Seed of a vector's run.
-fn seed(arguments: &Arguments, file: &VectorFile, index: usize) -> u64 {
-    let own = file.vectors.get(index).and_then(|vector| vector.head.seed);
-    arguments.seed.or(own).unwrap_or(1)
-}
-
-/// Choices of the model in a vector's run.
-fn choice(arguments: &Arguments, file: &VectorFile, index: usize) -> Choice {
-    let own = file
-        .vectors
-        .get(index)
-        .and_then(|vector| vector.head.scheduler);
-    arguments.targets.scheduler.or(own).unwrap_or_default()
-}
-
-fn run_all(arguments: &Arguments, gather: Option<&Gatherer>, jobs: &[Job]) -> Vec<Run> {
-    let available = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = arguments.jobs.unwrap_or(available).clamp(1, jobs.len());
-    let bar = progress(jobs.len());
-    let (give, take) = crossbeam_channel::unbounded::<Job>();
-    let (done, results) = crossbeam_channel::unbounded();
-    for job in jobs {
-        // The receiver lives as long as this function.
-        let _ = give.send(job.clone());
-    }
-    drop(give);
-    let mut runs: Vec<(usize, Run)> = std::thread::scope(|scope| {
-        for _ in 0..threads {
-            let (take, done) = (take.clone(), done.clone());
-            let cover = gather.map(|gather| Arc::clone(&gather.cover));
-            scope.spawn(move || {
-                for (order, file, index) in take {
-                    if stop::asked() {
-                        break;
-                    }
-                    let run = run_one(arguments, cover.clone(), file, index);
-                    let _ = done.send((order, run));
-                }
-            });
-        }
-        drop(done);
-        results
-            .iter()
-            .inspect(|(_, run)| {
-                bar.set_message(run.title());
-                bar.inc(1);
-            })
-            .collect()
-    });
-    bar.finish_and_clear();
-    runs.sort_by_key(|(order, _)| *order);
-    runs.into_iter().map(|(_, run)| run).collect()
-}
-
-fn run_one(
+/// Runs vectors side by side.
+pub(super) fn run_all(
     arguments: &Arguments,
-    cover: Option<Arc<Cover>>,
-    file: Arc<VectorFile>,
-    index: usize,
-) -> Run {
+    cover: Option<&Arc<Cover>>,
+    items: &[Item],
+) -> Vec<Run> {
+    let bar = progress(items.len());
+    let runs = suite::side_by_side(
+        items,
+        arguments.jobs.unwrap_or_else(suite::threads),
+        |item| run_one(arguments, cover, item),
+        |run| {
+            bar.set_message(run.item.title());
+            bar.inc(1);
+        },
+    );
+    bar.finish_and_clear();
+    runs
+}
+
+fn run_one(arguments: &Arguments, cover: Option<&Arc<Cover>>, item: &Item) -> Run {
+    let own = item.vector().map(|vector| &vector.head);
+    let seed = arguments.seed.or(own.and_then(|head| head.seed));
+    let choice = arguments.targets.scheduler;
+    let choice = choice.or(own.and_then(|head| head.scheduler));
     let options = RunOptions {
         waves: arguments.trace.clone().map(|path| Waves {
             path,
             ..Waves::default()
         }),
-        cover,
+        cover: cover.cloned(),
         capture: arguments.capture.clone(),
-        choice: choice(arguments, &file, index),
-        ..arguments.targets.options(seed(arguments, &file, index))
+        choice: choice.unwrap_or_default(),
+        ..arguments.targets.options(seed.unwrap_or(1))
     };
     let start = Instant::now();
-    let outcome = match file.vectors.get(index) {
+    let outcome = match item.vector() {
         Some(vector) => runner::run(vector, &options),
         None => Ok(Report::default()),
     };
     let mut run = Run {
-        file,
-        index,
+        item: item.clone(),
         options,
         outcome,
         kept: None,
@@ -245,7 +203,7 @@ fn run_one(
     };
     run.kept = run
         .failed()
-        .and_then(|found| failed::keep(&arguments.targets.failures, &run.file.path, &found));
+        .and_then(|found| failed::keep(&arguments.targets.failures, &item.file.path, &found));
     run
 }
 
@@ -264,7 +222,8 @@ fn print_failure(run: &Run) {
     let Some(found) = run.failed() else {
         return;
     };
-    println!("{}\n", failed::words(&run.file.path, &found));
-    let again = failures::command(&run.file.path, found.vector, found.options);
+    let path = &run.item.file.path;
+    println!("{}\n", failed::words(path, &found));
+    let again = failures::command(path, found.vector, found.options);
     failed::print(run.kept.as_ref(), &found, &again);
 }

@@ -25,7 +25,12 @@ pub struct Man {
 /// Prints what a shell completes the command line with.
 pub fn completions(arguments: &Completions) -> Result<bool> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut super::command(), "tandem", &mut script);
+    clap_complete::generate(
+        arguments.shell,
+        &mut super::command(),
+        "tandem",
+        &mut script,
+    );
     match std::io::stdout().write_all(&script) {
         // Who closes the pipe has what it wants.
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -42,7 +47,10 @@ pub fn man(arguments: &Man) -> Result<bool> {
         |error: std::io::Error| miette::miette!("cannot write to {}: {error}", folder.display());
     std::fs::create_dir_all(folder).map_err(wrong)?;
     clap_mangen::generate_to(super::command(), folder).map_err(wrong)?;
-    println!("{}: read them with `man -l`", folder.join("tandem.1").display());
+    println!(
+        "{}: read them with `man -l`",
+        folder.join("tandem.1").display()
+    );
     Ok(true)
 }
 

@@ -20,7 +20,7 @@ pub fn print(runs: &[Run], targets: &str, time: Duration) {
     let mut rows: BTreeMap<String, Row> = BTreeMap::new();
     let mut sum = Row::default();
     for run in runs {
-        let folder = run.file.path.parent().and_then(Path::file_name);
+        let folder = run.item.file.path.parent().and_then(Path::file_name);
         let folder = folder.map_or_else(|| ".".into(), |name| name.to_string_lossy().into_owned());
         for row in [rows.entry(folder).or_default(), &mut sum] {
             match &run.outcome {
