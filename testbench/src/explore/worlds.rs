@@ -250,7 +250,7 @@ pub static WORLDS: &[World] = &[
     },
     World {
         name: "rights",
-        doc: "two windows, a write to one that may only be read, and a write to the other one on a queue pair that is not its own; no fault",
+        doc: "two windows, a write to one that may only be read, and a write to the other one on a queue pair that is not its own; one fault",
         lanes: &[
             Lane {
                 a: &[
@@ -278,6 +278,7 @@ pub static WORLDS: &[World] = &[
                 write: false,
             },
         ],
+        faults: Faults::all(1),
         ends: Ends::Any,
         ..World::PLAIN
     },
@@ -321,7 +322,7 @@ pub static WORLDS: &[World] = &[
     },
     World {
         name: "drain",
-        doc: "a send from a region, and its invalidation while the peer reads it; reads of payload are answered late; one fault",
+        doc: "a send from a region, and its invalidation while the peer reads it; reads of payload are answered late; two faults",
         lanes: &[
             Lane {
                 a: &[Request::read(0, 300)],
@@ -336,7 +337,7 @@ pub static WORLDS: &[World] = &[
             },
         ],
         late_gathers: true,
-        faults: Faults::all(1),
+        faults: Faults::all(2),
         ends: Ends::Any,
         ..World::PLAIN
     },
@@ -363,7 +364,7 @@ pub static WORLDS: &[World] = &[
     },
     World {
         name: "short",
-        doc: "a shared receive queue whose receives are posted at any time, a limit, and sends on two queue pairs; one loss",
+        doc: "a shared receive queue whose receives are posted at any time, a limit, and sends on two queue pairs; one fault",
         lanes: &[
             Lane {
                 a: &[Request::send(300)],
@@ -379,7 +380,7 @@ pub static WORLDS: &[World] = &[
             limit: 1,
             arms: 2,
         }),
-        faults: Faults::losses(1),
+        faults: Faults::all(1),
         late_receives: true,
         rnr_retry: 2,
         ends: Ends::Any,
