@@ -4,19 +4,23 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tandem_model::abi::{
-    CQ_CONTEXT, CommitKind, QP_CONTEXT, QpState, Record, TOKEN_CONTEXT, Table, TokenKind, regs,
+    CQ_CONTEXT, CommitKind, QP_CONTEXT, QpState, Record, SRQ_CONTEXT, TOKEN_CONTEXT, Table,
+    TokenKind, regs,
 };
 use tandem_model::engine::{Action, Config, Engine};
 
 use super::Setting;
 use super::map::{
     COMPLETIONS, ENTRY, EVENTS, FIRST_QP, LANDING, LOCAL, LOCAL_ADDRESS, LOCAL_PAGES, PAGE,
-    RECEIVE_RINGS, RING, SEND_RINGS, SOURCES, region_address, region_page, region_token,
+    RECEIVE_RINGS, RING, SEND_RINGS, SHARED_QUEUE, SOURCES, region_address, region_page, token,
+    unbound_token,
 };
-use super::node::{Node, Reader, Seen, SeenQp};
-use super::plan::{NodePlan, first_psn};
+use super::mutation::Mutation;
+use super::node::{Node, Reader};
+use super::plan::{NodePlan, first_psn, region_number};
+use super::seen::{Seen, SeenQp, SeenShared};
 use super::state::{Left, State};
-use super::world::{Region, Side};
+use super::world::{Key, Side, Window, World};
 
 /// Protection domain of everything.
 const PD: u16 = 1;
@@ -46,20 +50,41 @@ impl Setting {
         let plan = self.plan.node(side);
         let mut engine = Engine::new(config(self, plan));
         self.port(&mut engine, side);
-        tables(&mut engine, plan);
+        tables(&mut engine, &self.world, plan);
         self.queue_pairs(&mut engine, side);
         let rung = |count: usize| match self.world.late_receives {
             true => 0,
             false => count,
         };
-        let mut seen = Seen::default();
+        let mut seen = Seen {
+            made: !plan.made,
+            listed: !plan.lists(),
+            ..Seen::default()
+        };
+        if self.world.is_shared(side)
+            && let Some(shared) = &self.world.shared
+        {
+            let receives = rung(shared.receives.into()) as u32;
+            engine.write_register(regs::DbSrq::OFFSET, SHARED_QUEUE << 16 | receives);
+            seen.shared = SeenShared::new(receives as u8);
+            if shared.arms > 0 {
+                let limit = u32::from(Mutation::limit(self.mutation, shared.limit));
+                engine.write_register(regs::DbSrqLimit::OFFSET, SHARED_QUEUE << 16 | limit);
+                seen.shared.arm(shared.limit);
+            }
+        }
         for (lane, requests) in plan.lanes.iter().enumerate() {
             let qpn = FIRST_QP + lane as u32;
             let receives = rung(plan.receives[lane]);
             engine.write_register(regs::DbRq::OFFSET, qpn << 16 | receives as u32);
-            engine.write_register(regs::DbSq::OFFSET, qpn << 16 | requests.len() as u32);
+            let posted = requests
+                .iter()
+                .take_while(|planned| planned.request.after == 0);
+            let posted = posted.count();
+            engine.write_register(regs::DbSq::OFFSET, qpn << 16 | posted as u32);
             seen.qps.push(SeenQp {
                 rung: receives as u8,
+                posted: posted as u8,
                 ..SeenQp::default()
             });
         }
@@ -68,6 +93,7 @@ impl Setting {
             engine,
             landing: plan.before.clone(),
             writes: VecDeque::new(),
+            gathers: VecDeque::new(),
             frames: VecDeque::new(),
             entries: VecDeque::new(),
             seen,
@@ -107,6 +133,10 @@ impl Setting {
         for lane in 0..world.lanes.len() {
             let qpn = FIRST_QP + lane as u32;
             let ring = lane as u64 * (RING * ENTRY) as u64;
+            let receives = match self.world.is_shared(side) {
+                true => SHARED_QUEUE.into(),
+                false => RECEIVE_RINGS + ring,
+            };
             let context = Record::new(&QP_CONTEXT)
                 .with("mtu", 1u8)
                 .with("sq_log", RING.ilog2() as u8)
@@ -124,7 +154,8 @@ impl Setting {
                 .with("max_ord", world.max_ord)
                 .with("max_ird", world.max_ord)
                 .with("sq_base", SEND_RINGS + ring)
-                .with("rq_base", RECEIVE_RINGS + ring)
+                .with("srq", self.world.is_shared(side))
+                .with("rq_base", receives)
                 .with("remote_mac", u64::from_le_bytes(remote_mac))
                 .with("remote_ip", u128::from_le_bytes(remote_ip))
                 .with("timeout", 1u8)
@@ -145,8 +176,9 @@ fn config(setting: &Setting, plan: &NodePlan) -> Config {
     Config {
         log2_qps: log2(FIRST_QP as usize + setting.world.lanes.len()),
         log2_cqs: log2(QUEUES.len()),
-        log2_tokens: log2(2 + plan.regions.len()),
-        log2_pages: log2(LOCAL_PAGES as usize + plan.regions.len()),
+        log2_tokens: log2(tokens(&setting.world, plan)),
+        log2_pages: log2(LOCAL_PAGES as usize + usize::from(Key::REGIONS)),
+        log2_srqs: 0,
         max_read: setting.world.max_ord,
         ..Config::default()
     }
@@ -160,14 +192,29 @@ fn ip(number: u8) -> [u8; 4] {
     [192, 0, 2, number]
 }
 
-/// Completion queues, pages and tokens.
-fn tables(engine: &mut Engine, plan: &NodePlan) {
+/// Entries of the token table.
+fn tokens(world: &World, plan: &NodePlan) -> usize {
+    let windows = (0..world.windows.len() as u8).map(Key::Window);
+    let keys = plan.regions.keys().copied().chain(windows);
+    let last = keys.map(|key| token(key).index()).max();
+    last.unwrap_or(LOCAL.index()) as usize + 1
+}
+
+/// Queues, pages and tokens.
+fn tables(engine: &mut Engine, world: &World, plan: &NodePlan) {
     for cq in QUEUES {
         let context = Record::new(&CQ_CONTEXT)
             .with("valid", 1u8)
             .with("log_size", CQ_LOG)
             .with("base", COMPLETIONS + u64::from(cq) * (32 << CQ_LOG));
         command(engine, Table::Cq, cq.into(), 1, context.as_bytes());
+    }
+    if world.shared.is_some() {
+        let context = Record::new(&SRQ_CONTEXT)
+            .with("valid", 1u8)
+            .with("log_size", RING.ilog2() as u8)
+            .with("base", RECEIVE_RINGS);
+        command(engine, Table::Srq, SHARED_QUEUE, 1, context.as_bytes());
     }
     command(engine, Table::Page, 0, 1, &SOURCES.to_le_bytes());
     command(engine, Table::Page, 1, 1, &LANDING.to_le_bytes());
@@ -180,34 +227,80 @@ fn tables(engine: &mut Engine, plan: &NodePlan) {
         .with("base_address", LOCAL_ADDRESS)
         .with("length", 2 * PAGE);
     command(engine, Table::Token, LOCAL.index(), 1, local.as_bytes());
-    for region in 0..plan.regions.len() as Region {
-        let page = LOCAL_PAGES + u32::from(region);
-        let address = region_page(region).to_le_bytes();
-        command(engine, Table::Page, page, 1, &address);
-        stage_region(engine, plan, region);
+    for key in plan.regions.keys() {
+        let Key::Region(region) = *key else {
+            continue;
+        };
+        let registered = plan.made & key.bit() == 0;
+        if registered {
+            let page = LOCAL_PAGES + u32::from(region);
+            let address = region_page(*key).to_le_bytes();
+            command(engine, Table::Page, page, 1, &address);
+        }
+        stage_region(engine, *key, registered);
+    }
+    for (number, window) in (0..).zip(world.windows) {
+        stage_window(engine, number, window, false);
     }
 }
 
-fn stage_region(engine: &mut Engine, plan: &NodePlan, region: Region) {
-    let token = region_token(region);
+fn stage_region(engine: &mut Engine, key: Key, valid: bool) {
+    let region = region_number(&[], key);
     let context = Record::new(&TOKEN_CONTEXT)
-        .with("valid", 1u8)
+        .with("valid", valid)
         .with("kind", TokenKind::Fast)
         .with("local_write", 1u8)
         .with("remote_read", 1u8)
         .with("remote_write", 1u8)
-        .with("key", token.key())
+        .with("key", token(key).key())
         .with("pd", PD)
         .with("first_page", LOCAL_PAGES + u32::from(region))
+        .with("max_pages", 1u8)
         .with("base_address", region_address(region))
-        .with("length", plan.regions[usize::from(region)] as u64);
-    command(engine, Table::Token, token.index(), 1, context.as_bytes());
+        .with("length", PAGE);
+    command(
+        engine,
+        Table::Token,
+        token(key).index(),
+        1,
+        context.as_bytes(),
+    );
 }
 
-/// Makes the token of a region valid again.
-pub(super) fn write_region(engine: &mut Engine, plan: &NodePlan, region: Region) {
-    stage_region(engine, plan, region);
-    settle(engine, plan);
+fn stage_window(engine: &mut Engine, number: u8, window: &Window, bound: bool) {
+    let (start, end) = window.bytes;
+    let named = match bound {
+        true => token(Key::Window(number)),
+        false => unbound_token(number),
+    };
+    let context = Record::new(&TOKEN_CONTEXT)
+        .with("valid", bound)
+        .with("kind", TokenKind::Window)
+        .with("remote_read", window.read)
+        .with("remote_write", window.write)
+        .with("key", named.key())
+        .with("pd", PD)
+        .with("first_page", LOCAL_PAGES + u32::from(window.region))
+        .with("page_offset", start)
+        .with(
+            "base_address",
+            region_address(window.region) + u64::from(start),
+        )
+        .with("length", end - start)
+        .with("window_qp", FIRST_QP);
+    command(engine, Table::Token, named.index(), 1, context.as_bytes());
+}
+
+/// Makes a token valid, whatever it was: a window on the queue pair of the first lane.
+pub(super) fn make_valid(engine: &mut Engine, setting: &Setting, side: Side, key: Key) {
+    match key {
+        Key::Window(number) => {
+            let window = &setting.world.windows[usize::from(number)];
+            stage_window(engine, number, window, true);
+        }
+        key => stage_region(engine, key, true),
+    }
+    settle(engine, setting.plan.node(side));
 }
 
 /// Stages a table entry and asks for it to be written.
@@ -233,7 +326,8 @@ fn settle(engine: &mut Engine, plan: &NodePlan) {
         plan,
         landing: &plan.before,
         mutation: None,
-        regions: 0,
+        listed: 0,
+        gathers: 0,
     };
     loop {
         let mut enabled = Vec::new();
@@ -242,7 +336,11 @@ fn settle(engine: &mut Engine, plan: &NodePlan) {
         let waits = |action: &&Action| {
             matches!(
                 action.kind,
-                CommitKind::Context | CommitKind::SqDoorbell | CommitKind::RqDoorbell
+                CommitKind::Context
+                    | CommitKind::SqDoorbell
+                    | CommitKind::RqDoorbell
+                    | CommitKind::SrqDoorbell
+                    | CommitKind::SrqArm
             )
         };
         let Some(action) = enabled.iter().find(waits) else {

@@ -1,18 +1,17 @@
 //! The invariants, as the world's onlooker checks them: from what the declaration of the world says and from
 //! what leaves the engines, never from the engines' state.
 
-use tandem_model::abi::{CQE, CommitKind, Record, RxResult, Status};
+use tandem_model::abi::{CQE, CommitKind, Record, Status};
 use tandem_model::engine::Action;
-use tandem_model::wire::{Ext, Frame, Operation, Psn, Syndrome};
+use tandem_model::wire::{Frame, Operation, Psn, Syndrome};
 
-use super::build;
+use super::Setting;
 use super::invariant::Invariant;
-use super::map::{region_of, region_token};
-use super::mutation::Mutation;
-use super::node::landing_range;
-use super::plan::{Place, Planned, packet_range};
+use super::map::{SLOT, token};
+use super::node::{Node, landing_range};
+use super::plan::{Planned, memory, packet_range};
 use super::turn::{Turn, lane_of};
-use super::world::{Ends, Operation as Request, Region, Side};
+use super::world::{Ends, Key, Operation as Request, Side};
 
 /// A completion entry as the driver reads it.
 struct Completion {
@@ -27,28 +26,45 @@ impl Turn<'_> {
     /// A fenced request whose first packet leaves: all earlier reads have retired, and their bytes are there.
     pub(super) fn check_fence(&mut self, side: Side, action: &Action) {
         let setting = self.setting;
-        if action.kind != CommitKind::SqEmit {
-            return;
-        }
         let Some(lane) = lane_of(action.qpn) else {
             return;
         };
         let requests = &setting.plan.node(side).lanes[lane];
-        let found = setting.plan.find(side, lane, Psn::new(action.psn));
+        let found = match action.kind {
+            CommitKind::SqEmit => setting.plan.find(side, lane, Psn::new(action.psn)),
+            CommitKind::SqLocal => Some((action.index.into(), 0)),
+            _ => None,
+        };
         let Some((index, 0)) = found else {
             return;
         };
-        if !requests[index].request.fence {
+        let Some(Planned { request, .. }) = requests.get(index) else {
             return;
-        }
+        };
         let node = self.node(side);
         let retired = usize::from(node.seen.qps[lane].retired);
+        if matches!(request.operation, Request::Invalidate(_)) && retired != index {
+            return self.break_(Invariant::Fence, || {
+                format!(
+                    "{} executes request {index}, an Invalidate, after {retired} requests have finished",
+                    side.name()
+                )
+            });
+        }
+        if !request.fence {
+            return;
+        }
         let early = requests[..index]
             .iter()
             .enumerate()
             .find(|(number, planned)| {
                 planned.request.is_read()
-                    && (*number >= retired || !is_there(&node.landing, &planned.place))
+                    && (*number >= retired
+                        || !is_there(
+                            &node.landing,
+                            Some(planned.place.start),
+                            &planned.place.bytes,
+                        ))
             });
         if let Some((read, _)) = early {
             self.break_(Invariant::Fence, || {
@@ -60,10 +76,10 @@ impl Turn<'_> {
         }
     }
 
-    /// A payload write is issued: through a token that is valid, and the bytes that belong there.
-    pub(super) fn check_target(&mut self, side: Side, address: u64, bytes: &[u8]) {
+    /// A payload write is issued: the bytes that belong there.
+    pub(super) fn check_target(&mut self, side: Side, address: u64, bytes: &[u8], action: &Action) {
         let plan = self.setting.plan.node(side);
-        let Some((range, region)) = landing_range(plan, address, bytes.len()) else {
+        let Some(range) = landing_range(plan, address, bytes.len()) else {
             return self.break_(Invariant::Bytes, || {
                 format!(
                     "{} writes to {address:#x}, where nothing is to land",
@@ -71,18 +87,26 @@ impl Turn<'_> {
                 )
             });
         };
-        let dead = self.node(side).seen.dead;
-        if let Some(region) = region
-            && dead & 1 << region != 0
-        {
-            self.break_(Invariant::DeadToken, || {
-                format!(
-                    "{} writes to region {region}, whose token is invalid",
-                    side.name()
-                )
-            });
-        }
-        if plan.after[range] != *bytes {
+        let shared = lane_of(action.qpn).and_then(|lane| {
+            let shares = self.setting.world.is_shared(side) && action.kind == CommitKind::RxRequest;
+            let psn = Psn::new(action.psn);
+            let found = self.setting.plan.find(side.peer(), lane, psn);
+            let (request, packet) = found.filter(|_| shares)?;
+            let planned = &self.setting.plan.node(side.peer()).lanes[lane][request];
+            planned
+                .request
+                .is_send()
+                .then_some((lane, request, packet, planned))
+        });
+        let right = match shared {
+            None => plan.after[range] == *bytes,
+            Some((lane, request, packet, planned)) => {
+                self.check_slot(side, lane, request, range.start);
+                let part = packet_range(planned.place.bytes.len(), packet);
+                range.start % SLOT == part.start && planned.place.bytes[part] == *bytes
+            }
+        };
+        if !right {
             self.break_(Invariant::Bytes, || {
                 format!(
                     "{} writes other bytes to {address:#x} than belong there",
@@ -111,13 +135,16 @@ impl Turn<'_> {
         let Some(lane) = lane_of(frame.bth.dest_qp.get()) else {
             return;
         };
-        let landing = &self.node(side).landing;
+        let node = self.node(side);
         let requests = &self.setting.plan.node(side.peer()).lanes[lane];
-        let missing = requests.iter().enumerate().find(|(_, planned)| {
+        let missing = requests.iter().enumerate().find(|(request, planned)| {
             !planned.request.is_read()
                 && (0..planned.request.packets())
                     .filter(|packet| covers((planned.first + *packet).distance(psn)))
-                    .any(|packet| !packet_is_there(landing, planned, packet))
+                    .any(|packet| {
+                        let start = self.setting.start(side, node, lane, *request);
+                        !packet_is_there(&node.landing, planned, start, packet)
+                    })
         });
         if let Some((index, _)) = missing {
             self.break_(Invariant::AckAfterData, || {
@@ -179,11 +206,20 @@ impl Turn<'_> {
         };
         self.change(side).seen.qps[lane].told = index as u8 + 1;
         let succeeded = completion.status == Some(Status::Success);
-        if let Some(region) = planned.request.sink.filter(|_| succeeded) {
-            self.change(side).seen.told_dead |= 1 << region;
-        }
+        // It tells of the silent ones before it, too.
+        let covered = requests[told..index]
+            .iter()
+            .chain(succeeded.then_some(planned));
+        let ended = covered.filter_map(|planned| planned.request.ends());
+        let ended = ended.map(Key::bit).fold(0, |all, bit| all | bit);
+        self.change(side).seen.told_dead |= ended;
         let place = &planned.place;
-        if succeeded && !is_there(&self.node(place.side).landing, place) {
+        let holder = self.node(place.side);
+        let start = match place.side == side {
+            true => Some(place.start),
+            false => setting.start(place.side, holder, lane, index),
+        };
+        if succeeded && !is_there(&holder.landing, start, &place.bytes) {
             self.break_(Invariant::DataFirst, || {
                 format!(
                     "{}: request {index} completes before its bytes are placed on {}",
@@ -194,100 +230,103 @@ impl Turn<'_> {
         }
     }
 
+    /// A receive of a queue pair's own completes, in its turn: for which request of the peer.
+    fn check_own(&mut self, side: Side, lane: usize, index: usize) -> Option<usize> {
+        let received = usize::from(self.node(side).seen.qps[lane].received);
+        if index != received {
+            self.break_(Invariant::ExactlyOnce, || {
+                format!(
+                    "{}: receive {index} completes, and it is the turn of receive {received}",
+                    side.name()
+                )
+            });
+            return None;
+        }
+        let mut requests = self.setting.plan.node(side.peer()).lanes[lane].iter();
+        requests.position(|planned| planned.receive == Some(index))
+    }
+
     fn check_receive(&mut self, side: Side, completion: &Completion) {
         let Completion { lane, index, .. } = *completion;
         let setting = self.setting;
         let name = side.name();
-        let received = usize::from(self.node(side).seen.qps[lane].received);
-        if index != received {
-            return self.break_(Invariant::ExactlyOnce, || {
-                format!(
-                    "{name}: receive {index} completes, and it is the turn of receive {received}"
-                )
-            });
-        }
+        let request = match setting.world.is_shared(side) {
+            true => self.check_taken(side, lane, index),
+            false => self.check_own(side, lane, index),
+        };
         self.change(side).seen.qps[lane].received += 1;
         if completion.status != Some(Status::Success) {
             return;
         }
-        let mut requests = setting.plan.node(side.peer()).lanes[lane].iter();
-        let Some(planned) = requests.find(|planned| planned.receive == Some(index)) else {
+        let Some(request) = request else {
             return self.break_(Invariant::ExactlyOnce, || {
                 format!("{name}: receive {index} completes, for which nothing was sent")
             });
         };
-        let place = &planned.place;
+        let planned = &setting.plan.node(side.peer()).lanes[lane][request];
+        let bytes = &planned.place.bytes;
         let node = self.node(side);
-        if node.is_under_way(setting.plan.node(side), &place.range()) {
+        let start = setting.start(side, node, lane, request);
+        let range = start.map(|start| start..start + bytes.len());
+        if range.is_some_and(|range| node.is_under_way(setting.plan.node(side), &range)) {
             return self.break_(Invariant::DataFirst, || {
                 format!("{name}: receive {index} completes while its bytes are under way")
             });
         }
-        let invalidates = match planned.request.operation {
-            Request::SendInvalidate(region) => Some(region_token(region).0),
+        let invalidated = match planned.request.operation {
+            Request::SendInvalidate(key) => Some(key),
             _ => None,
         };
-        if !is_there(&node.landing, place)
-            || completion.byte_len != place.bytes.len()
-            || completion.invalidated != invalidates
+        if !is_there(&node.landing, start, bytes)
+            || completion.byte_len != bytes.len()
+            || completion.invalidated != invalidated.map(|key| token(key).0)
         {
             return self.break_(Invariant::ExactlyOnce, || {
                 format!("{name}: receive {index} completes with something else than its send")
             });
         }
-        if let Request::SendInvalidate(region) = planned.request.operation {
-            self.change(side).seen.told_dead |= 1 << region;
+        if let Some(key) = invalidated {
+            self.change(side).seen.told_dead |= key.bit();
         }
-    }
-
-    /// Takes down which token a frame has invalidated.
-    pub(super) fn follow_invalidation(&mut self, side: Side, frame: &[u8], action: &Action) {
-        if action.cause != RxResult::Accept as u8 {
-            return;
-        }
-        let Ok(frame) = Frame::parse(frame) else {
-            return;
-        };
-        let region = match (action.kind, frame.ext) {
-            (CommitKind::RxRequest, Ext::Ieth(token)) => region_of(token),
-            (CommitKind::RxResponse, _)
-                if frame.bth.opcode.operation() == Operation::ReadResponse =>
-            {
-                self.sink_done(side, &frame)
-            }
-            _ => None,
-        };
-        let Some(region) = region else {
-            return;
-        };
-        let setting = self.setting;
-        let node = self.change(side);
-        node.seen.dead |= 1 << region;
-        if setting.mutation == Some(Mutation::InvalidationForgotten) {
-            build::write_region(&mut node.engine, setting.plan.node(side), region);
-        }
+        self.post(side, lane);
     }
 }
 
-impl Turn<'_> {
-    /// The region that a read has filled with this response, its last.
-    fn sink_done(&self, side: Side, frame: &Frame<'_>) -> Option<Region> {
-        let lane = lane_of(frame.bth.dest_qp.get())?;
-        let plan = &self.setting.plan;
-        let (index, packet) = plan.find(side, lane, frame.bth.psn)?;
-        let request = &plan.node(side).lanes[lane][index].request;
-        request.sink.filter(|_| packet + 1 == request.packets())
+impl Setting {
+    /// From which byte of the landing memory of a node the bytes of a request of its peer lie; none if it is a send that
+    /// has not taken its receive from the shared queue.
+    pub(super) fn start(
+        &self,
+        side: Side,
+        node: &Node,
+        lane: usize,
+        request: usize,
+    ) -> Option<usize> {
+        let planned = &self.plan.node(side.peer()).lanes[lane][request];
+        if self.world.is_shared(side) && planned.request.is_send() {
+            let slot = node.seen.shared.slot(lane, request);
+            return slot.map(|slot| slot * SLOT);
+        }
+        Some(planned.place.start)
+    }
+
+    /// Where the region of a token begins in the landing memory.
+    pub(super) fn region_start(&self, side: Side, key: Key) -> usize {
+        let key = memory(self.world.windows, key);
+        let range = self.plan.node(side).regions.get(&key);
+        range.map_or(0, |range| range.start)
     }
 }
 
 /// Whether the bytes of a request are where they belong.
-pub(super) fn is_there(landing: &[u8], place: &Place) -> bool {
-    landing[place.range()] == place.bytes
+pub(super) fn is_there(landing: &[u8], start: Option<usize>, bytes: &[u8]) -> bool {
+    start.is_some_and(|start| landing[start..start + bytes.len()] == *bytes)
 }
 
 /// Whether those of one packet are.
-fn packet_is_there(landing: &[u8], planned: &Planned, packet: u32) -> bool {
-    let place = &planned.place;
-    let range = packet_range(place.bytes.len(), packet);
-    landing[place.range()][range.clone()] == place.bytes[range]
+fn packet_is_there(landing: &[u8], planned: &Planned, start: Option<usize>, packet: u32) -> bool {
+    let bytes = &planned.place.bytes;
+    let range = packet_range(bytes.len(), packet);
+    let start = start.map(|start| start + range.start);
+    is_there(landing, start, &bytes[range])
 }

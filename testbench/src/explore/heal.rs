@@ -90,8 +90,15 @@ impl Setting {
                         qp.told
                     ));
                 }
+                if qp.failed && self.world.is_shared(side) && !qp.let_go {
+                    return Some(format!(
+                        "{}, lane {lane} is in error, and has not let go of the shared queue",
+                        side.name()
+                    ));
+                }
                 let received = usize::from(qp.received);
-                if self.world.ends == Ends::Success && received != plan.receives[lane] {
+                let own = !self.world.is_shared(side);
+                if own && self.world.ends == Ends::Success && received != plan.receives[lane] {
                     return Some(format!(
                         "{}, lane {lane}: {received} of {} receives have completed",
                         side.name(),
@@ -99,7 +106,15 @@ impl Setting {
                     ));
                 }
             }
-            let complete = self.world.ends == Ends::Any || node.landing == plan.after;
+            if self.world.is_shared(side)
+                && let Some(missing) = self.missing_shared(node)
+            {
+                return Some(missing);
+            }
+            // What lies in its receives was looked at when they completed.
+            let settled = plan.shared..;
+            let complete = self.world.ends == Ends::Any
+                || node.landing[settled.clone()] == plan.after[settled];
             (!complete).then(|| format!("bytes are missing in the memory of {}", side.name()))
         })
     }

@@ -2,7 +2,7 @@
 
 use tandem_model::wire::Token;
 
-use super::world::Region;
+use super::key::{Key, Region};
 
 /// Entries of a ring.
 pub(super) const RING: usize = 4;
@@ -10,6 +10,8 @@ pub(super) const RING: usize = 4;
 pub(super) const ENTRY: usize = 64;
 /// Queue pair of the first lane, on both nodes.
 pub(super) const FIRST_QP: u32 = 2;
+/// Number of the shared receive queue.
+pub(super) const SHARED_QUEUE: u32 = 0;
 /// Pages of the page table before those of the regions: sources, landing.
 pub(super) const LOCAL_PAGES: u32 = 2;
 /// The token of what a node itself sends from and receives to.
@@ -37,9 +39,26 @@ pub(super) const SOURCES: u64 = page(4);
 /// What is received, and what is read from the peer.
 pub(super) const LANDING: u64 = page(5);
 
-/// Logical address of a region.
-pub(super) const fn region_page(region: Region) -> u64 {
-    page(6 + region as u64)
+/// Page lists, one for each token that a registration makes.
+const LISTS: u64 = page(14);
+/// Bytes of a page list: what is read at once.
+pub(super) const LIST: u64 = 64;
+
+/// Index of the first token of a region, and of a window, in the token table.
+const FIRST_REGION: u32 = 2;
+const FIRST_WINDOW: u32 = FIRST_REGION + Key::REGIONS as u32;
+
+/// Logical address of the page of a region, by its token.
+pub(super) const fn region_page(key: Key) -> u64 {
+    match key {
+        Key::Region(region) | Key::Window(region) => page(6 + region as u64),
+        Key::Again(region) => page(10 + region as u64),
+    }
+}
+
+/// Page list of the registration that makes a token.
+pub(super) const fn page_list(key: Key) -> u64 {
+    LISTS + key.bit().trailing_zeros() as u64 * LIST
 }
 
 /// Virtual address of a region.
@@ -47,13 +66,24 @@ pub(super) const fn region_address(region: Region) -> u64 {
     0x7100_0000_0000 + ((region as u64) << 32)
 }
 
-/// Token of a region.
-pub(super) const fn region_token(region: Region) -> Token {
-    Token::from_parts(2 + region as u32, 0x40 + region)
+/// The token of a region, or of a window when it is bound.
+pub(super) const fn token(key: Key) -> Token {
+    match key {
+        Key::Region(region) => Token::from_parts(FIRST_REGION + region as u32, 0x40 + region),
+        Key::Again(region) => Token::from_parts(FIRST_REGION + region as u32, 0x50 + region),
+        Key::Window(window) => Token::from_parts(FIRST_WINDOW + window as u32, 0x70 + window),
+    }
 }
 
-/// The region of a token.
-pub(super) fn region_of(token: Token) -> Option<Region> {
-    let region = u8::try_from(token.index().checked_sub(2)?).ok()?;
-    (region_token(region) == token).then_some(region)
+/// The token of a window before it is bound.
+pub(super) const fn unbound_token(window: u8) -> Token {
+    Token::from_parts(FIRST_WINDOW + window as u32, 0x60 + window)
 }
+
+/// What a token names.
+pub(super) fn key_of(named: Token) -> Option<Key> {
+    Key::all().find(|key| token(*key) == named)
+}
+
+/// Bytes of a receive of a shared queue.
+pub(super) const SLOT: usize = 512;

@@ -9,17 +9,23 @@
 //! What the worlds are, what bounds them and how a counterexample is read stands in the book's page on
 //! exploration.
 
+mod access;
 mod build;
 mod check;
 mod coverage;
+mod disguise;
+mod entry;
 mod heal;
 mod invariant;
+mod key;
 mod map;
 mod mutation;
 mod node;
 mod plan;
 mod report;
 mod search;
+mod seen;
+mod shared;
 mod state;
 mod steps;
 mod turn;
@@ -31,7 +37,9 @@ pub use mutation::Mutation;
 pub use report::{Counterexample, Outcome, Report};
 pub use search::{Progress, SearchOptions};
 pub use state::Step;
-pub use world::{Ends, Faults, Lane, MTU, Operation, Region, Request, Side, World};
+pub use world::{
+    Ends, Faults, Key, Lane, MTU, Operation, Region, Request, Shared, Side, Window, World,
+};
 pub use worlds::WORLDS;
 
 use std::sync::Arc;

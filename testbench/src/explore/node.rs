@@ -2,15 +2,18 @@
 
 use std::collections::VecDeque;
 use std::hash::Hash;
+use std::ops::Range;
 use std::sync::Arc;
 
 use ahash::RandomState;
-use tandem_model::engine::{Engine, InputError, Inputs, ReadChannel};
+use tandem_model::engine::{BusAnswer, Engine, InputError, Inputs, ReadChannel};
 
-use super::map::ENTRY;
+use super::Setting;
+use super::map::{SEND_RINGS, page_list};
 use super::mutation::Mutation;
 use super::plan::{Content, NodePlan};
-use super::world::Region;
+use super::seen::Seen;
+use super::world::{Key, Side};
 
 /// A frame on its way.
 pub(super) type Bytes = Arc<[u8]>;
@@ -30,36 +33,32 @@ pub(super) fn digest<T: Hash + ?Sized>(value: &T) -> u64 {
 pub(super) struct Write {
     pub address: u64,
     pub bytes: Bytes,
+    /// The token that it goes through, if it is not that of the node's own landing page.
+    pub key: Option<Key>,
 }
 
-/// An effect that may be seen when so many of the payload writes under way are answered.
+/// An effect that may be seen when so many of the payload writes and of the gather reads under way are answered.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Held<T> {
     pub barrier: u64,
+    pub gathers: u64,
     pub effect: T,
 }
 
-/// What a driver and an onlooker have seen of one queue pair.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct SeenQp {
-    /// Requests that retired or were flushed.
-    pub retired: u8,
-    /// Request after the last one whose completion was seen.
-    pub told: u8,
-    /// Receives whose completion was seen.
-    pub received: u8,
-    /// Receives handed to the engine.
-    pub rung: u8,
+impl<T> Held<T> {
+    /// Whether it may be seen.
+    pub fn is_due(&self) -> bool {
+        self.barrier == 0 && self.gathers == 0
+    }
 }
 
-/// What was seen of a node.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Seen {
-    pub qps: Vec<SeenQp>,
-    /// Regions whose token was invalidated, one bit each.
-    pub dead: u8,
-    /// Those of them of which a completion has told.
-    pub told_dead: u8,
+/// What is written for the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Entry {
+    /// Of a completion queue.
+    Completion([u8; 32]),
+    /// Of the event queue.
+    Event([u8; 16]),
 }
 
 /// A node. See the module.
@@ -70,10 +69,12 @@ pub(super) struct Node {
     pub landing: Vec<u8>,
     /// Payload writes under way, oldest first.
     pub writes: VecDeque<Write>,
+    /// Reads of payload under way, oldest first: the tokens that they go through, as above.
+    pub gathers: VecDeque<Option<Key>>,
     /// Frames that have not left.
     pub frames: VecDeque<Held<Bytes>>,
     /// Completion entries that are not written.
-    pub entries: VecDeque<Held<[u8; 32]>>,
+    pub entries: VecDeque<Held<Entry>>,
     pub seen: Seen,
     /// Hash of everything above; 0 while it changes.
     pub digest: u64,
@@ -85,7 +86,7 @@ impl Node {
         self.digest = digest(&(
             &self.engine,
             &self.landing,
-            &self.writes,
+            (&self.writes, &self.gathers),
             &self.frames,
             &self.entries,
             &self.seen,
@@ -93,25 +94,37 @@ impl Node {
     }
 
     /// Whether a payload write under way touches bytes of the landing memory.
-    pub fn is_under_way(&self, plan: &NodePlan, range: &std::ops::Range<usize>) -> bool {
+    pub fn is_under_way(&self, plan: &NodePlan, range: &Range<usize>) -> bool {
         self.writes.iter().any(|write| {
             let found = landing_range(plan, write.address, write.bytes.len());
-            found.is_some_and(|(at, _)| at.start < range.end && range.start < at.end)
+            found.is_some_and(|at| at.start < range.end && range.start < at.end)
         })
+    }
+
+    /// What waits for the oldest payload write, or gather read, waits for one less.
+    pub fn answered(&mut self, writes: u64, gathers: u64) {
+        let frames = self
+            .frames
+            .iter_mut()
+            .map(|held| (&mut held.barrier, &mut held.gathers));
+        let entries = self
+            .entries
+            .iter_mut()
+            .map(|held| (&mut held.barrier, &mut held.gathers));
+        for (barrier, waits) in frames.chain(entries) {
+            *barrier = barrier.saturating_sub(writes);
+            *waits = waits.saturating_sub(gathers);
+        }
     }
 }
 
-/// Where bytes lie in the landing memory, and in which region.
-pub(super) fn landing_range(
-    plan: &NodePlan,
-    address: u64,
-    length: usize,
-) -> Option<(std::ops::Range<usize>, Option<Region>)> {
+/// Where bytes lie in the landing memory.
+pub(super) fn landing_range(plan: &NodePlan, address: u64, length: usize) -> Option<Range<usize>> {
     plan.areas.iter().find_map(|area| match &area.content {
-        Content::Landing(range, region) => {
+        Content::Landing(range) => {
             let offset = usize::try_from(address.checked_sub(area.base)?).ok()?;
             let start = range.start + offset;
-            (start + length <= range.end).then_some((start..start + length, *region))
+            (start + length <= range.end).then_some(start..start + length)
         }
         Content::Fixed(_) => None,
     })
@@ -122,8 +135,49 @@ pub(super) struct Reader<'a> {
     pub plan: &'a NodePlan,
     pub landing: &'a [u8],
     pub mutation: Option<Mutation>,
-    /// Regions that payload was read from, one bit each.
-    pub regions: u8,
+    /// Registrations whose page list was answered: see [`Seen::listed`].
+    pub listed: u16,
+    /// Reads of payload.
+    pub gathers: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Of a setting, for what a node looks like.
+    pub fn new(setting: &'a Setting, side: Side, landing: &'a [u8], seen: &Seen) -> Self {
+        Self {
+            plan: setting.plan.node(side),
+            landing,
+            mutation: setting.mutation,
+            listed: seen.listed,
+            gathers: 0,
+        }
+    }
+
+    /// Fills `bytes` with what lies at an address.
+    fn fetch(
+        &self,
+        channel: ReadChannel,
+        address: u64,
+        bytes: &mut [u8],
+    ) -> Result<(), InputError> {
+        let length = bytes.len();
+        let found = self.plan.areas.iter().find_map(|area| {
+            let offset = usize::try_from(address.checked_sub(area.base)?).ok()?;
+            let content = match &area.content {
+                Content::Fixed(content) => content.as_slice(),
+                Content::Landing(range) => self.landing.get(range.clone())?,
+            };
+            content.get(offset..offset + length)
+        });
+        let content = found.ok_or_else(|| InputError {
+            channel,
+            address,
+            length,
+            cause: "no such memory".into(),
+        })?;
+        bytes.copy_from_slice(content);
+        Ok(())
+    }
 }
 
 impl Inputs for Reader<'_> {
@@ -133,30 +187,24 @@ impl Inputs for Reader<'_> {
         address: u64,
         bytes: &mut [u8],
     ) -> Result<(), InputError> {
-        let length = bytes.len();
-        let found = self.plan.areas.iter().find_map(|area| {
-            let offset = usize::try_from(address.checked_sub(area.base)?).ok()?;
-            let (content, region) = match &area.content {
-                Content::Fixed(content) => (content.as_slice(), None),
-                Content::Landing(range, region) => (self.landing.get(range.clone())?, *region),
-            };
-            Some((content.get(offset..offset + length)?, region))
-        });
-        let Some((content, region)) = found else {
-            return Err(InputError {
-                channel,
-                address,
-                length,
-                cause: "no such memory".into(),
-            });
-        };
-        bytes.copy_from_slice(content);
-        if let Some(region) = region {
-            self.regions |= 1 << region;
-        }
-        if channel == ReadChannel::SqFetch && length == ENTRY {
-            Mutation::fetched(self.mutation, bytes);
+        self.fetch(channel, address, bytes)?;
+        match channel {
+            ReadChannel::SqFetch => Mutation::fetched(self.mutation, bytes),
+            ReadChannel::Gather => self.gathers += 1,
+            ReadChannel::RqFetch => {}
         }
         Ok(())
+    }
+
+    /// Before its answer a page list names a page of something else.
+    fn read_list(&mut self, address: u64, bytes: &mut [u8]) -> Result<BusAnswer, InputError> {
+        self.fetch(ReadChannel::SqFetch, address, bytes)?;
+        let answered =
+            Key::all().any(|key| page_list(key) == address && self.listed & key.bit() != 0);
+        if !answered {
+            bytes.fill(0);
+            bytes[..8].copy_from_slice(&SEND_RINGS.to_le_bytes());
+        }
+        Ok(BusAnswer::Data)
     }
 }

@@ -1,32 +1,26 @@
 //! What follows from the declaration of a world: addresses, work requests, and which byte must end up where.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use tandem_model::abi::{RQ_WQE, Record, SGE, SQ_WQE, WqeOpcode};
 use tandem_model::wire::{Psn, Token};
 
+use super::entry;
 use super::map::{
-    ENTRY, LANDING, LOCAL, LOCAL_ADDRESS, PAGE, RECEIVE_RINGS, RING, SEND_RINGS, SOURCES,
-    region_address, region_page, region_token,
+    LANDING, LIST, LOCAL, LOCAL_ADDRESS, PAGE, RECEIVE_RINGS, RING, SEND_RINGS, SLOT, SOURCES,
+    page_list, region_address, region_page, token,
 };
-use super::world::{MTU, Operation, Region, Request, Side, World};
+use super::world::{Key, MTU, Operation, Request, Side, Window, World};
 
 /// Where the bytes of a request end up.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     /// On this node.
     pub side: Side,
-    /// From this byte of its landing memory.
+    /// From this byte of its landing memory; of what is sent to a shared queue, of the receive that it gets.
     pub start: usize,
     /// The bytes.
     pub bytes: Vec<u8>,
-}
-
-impl Place {
-    /// Where in the landing memory.
-    pub fn range(&self) -> Range<usize> {
-        self.start..self.start + self.bytes.len()
-    }
 }
 
 /// A request, and what follows from it.
@@ -55,8 +49,8 @@ pub(super) struct Area {
 pub(super) enum Content {
     /// Bytes that never change.
     Fixed(Vec<u8>),
-    /// A part of the node's landing memory; of a region, if it is one.
-    Landing(Range<usize>, Option<Region>),
+    /// A part of the node's landing memory.
+    Landing(Range<usize>),
 }
 
 /// One node.
@@ -68,12 +62,32 @@ pub(super) struct NodePlan {
     pub receives: Vec<usize>,
     /// Its host memory.
     pub areas: Vec<Area>,
+    /// Bytes of the landing memory, from the first on, that are receives of the shared queue.
+    pub shared: usize,
     /// Landing memory at the start.
     pub before: Vec<u8>,
     /// Landing memory when all requests have succeeded.
     pub after: Vec<u8>,
-    /// Lengths of its regions.
-    pub regions: Vec<usize>,
+    /// Its regions: where each lies in the landing memory.
+    pub regions: BTreeMap<Key, Range<usize>>,
+    /// Tokens that are not valid at the beginning, one bit each: of windows, and what requests register.
+    pub made: u16,
+}
+
+impl NodePlan {
+    /// Tokens that a registration with a page list makes valid.
+    pub fn lists(&self) -> u16 {
+        let windows = (0..Key::WINDOWS).map(|window| Key::Window(window).bit());
+        self.made & !windows.sum::<u16>()
+    }
+
+    /// The lane whose request binds a window.
+    pub fn binder(&self, window: u8) -> Option<usize> {
+        let binds = |planned: &Planned| planned.request.operation == Operation::Bind(window);
+        self.lanes
+            .iter()
+            .position(|requests| requests.iter().any(binds))
+    }
 }
 
 /// Both nodes.
@@ -107,20 +121,30 @@ struct Layout {
     /// What receives and reads put into the landing page, in order.
     landed: Vec<u8>,
     /// Each region when all is done, and which of its bytes are written.
-    regions: Vec<(Vec<u8>, Vec<bool>)>,
+    regions: BTreeMap<Key, (Vec<u8>, Vec<bool>)>,
+    /// Tokens that are not valid at the beginning.
+    made: u16,
 }
 
 impl Layout {
-    fn region(&mut self, region: Region) -> &mut (Vec<u8>, Vec<bool>) {
-        let index = usize::from(region);
-        if self.regions.len() <= index {
-            self.regions.resize_with(index + 1, Default::default);
+    fn region(&mut self, key: Key) -> &mut (Vec<u8>, Vec<bool>) {
+        self.regions.entry(key).or_default()
+    }
+
+    /// The first bytes of a region.
+    fn first(&mut self, key: Key, length: usize) -> &mut (Vec<u8>, Vec<bool>) {
+        let region = self.region(key);
+        for at in region.0.len()..length {
+            region
+                .0
+                .push(pattern(200 + key.bit().trailing_zeros() as usize, at));
+            region.1.push(false);
         }
-        &mut self.regions[index]
+        region
     }
 
     /// The next free bytes of a region, for these.
-    fn reserve(&mut self, region: Region, bytes: &[u8]) -> usize {
+    fn reserve(&mut self, region: Key, bytes: &[u8]) -> usize {
         let (content, written) = self.region(region);
         let start = content.len();
         assert!(
@@ -142,6 +166,20 @@ impl Plan {
         let mut layouts: [Layout; 2] = Default::default();
         let mut nodes: [NodePlan; 2] = Default::default();
         let mut rings: [[Vec<Vec<u8>>; 2]; 2] = Default::default();
+        if let Some(shared) = &world.shared {
+            let slots = usize::from(shared.receives);
+            assert!(slots <= RING, "a ring has {RING} entries");
+            layouts[Side::B as usize].landed = vec![0; slots * SLOT];
+            let receives = (0..slots).map(|slot| entry::receive(slot * SLOT, SLOT));
+            rings[Side::B as usize][1].push(entry::ring(receives.collect()));
+            nodes[Side::B as usize].shared = slots * SLOT;
+        }
+        for layout in &mut layouts {
+            let windows = (0..)
+                .zip(world.windows)
+                .map(|(window, _)| Key::Window(window));
+            layout.made = windows.map(Key::bit).sum();
+        }
         for (number, lane) in world.lanes.iter().enumerate() {
             for side in Side::BOTH {
                 let requests = lane.requests(side);
@@ -154,10 +192,11 @@ impl Plan {
                     let differs = side == Side::B && !world.symmetric;
                     let seed = 1 + (number * RING + index) * 2 + usize::from(differs);
                     let (own, peer) = split(&mut layouts, side);
-                    let step = place(request, side, seed, own, peer, &planned);
-                    sends.push(step.entry(index));
-                    let receive = request.is_send().then(|| {
-                        receives.push(receive_entry(&step.place));
+                    let step = place(world, request, side, seed, own, peer, &planned);
+                    sends.push(step.entry(world, index));
+                    let posts = request.is_send() && !world.is_shared(side.peer());
+                    let receive = posts.then(|| {
+                        receives.push(entry::receive(step.place.start, step.place.bytes.len()));
                         receives.len() - 1
                     });
                     planned.push(Planned {
@@ -170,15 +209,15 @@ impl Plan {
                 }
                 nodes[side as usize].lanes.push(planned);
                 nodes[side.peer() as usize].receives.push(receives.len());
-                rings[side as usize][0].push(ring(sends));
-                rings[side.peer() as usize][1].push(ring(receives));
+                rings[side as usize][0].push(entry::ring(sends));
+                rings[side.peer() as usize][1].push(entry::ring(receives));
             }
         }
         for (node, (layout, rings)) in nodes.iter_mut().zip(layouts.into_iter().zip(rings)) {
             finish(node, layout, &rings);
         }
         let mut plan = Self { nodes };
-        plan.settle_regions();
+        plan.settle_regions(world);
         plan
     }
 
@@ -197,30 +236,36 @@ impl Plan {
     }
 
     /// Places in regions follow the landing page in the landing memory.
-    fn settle_regions(&mut self) {
-        let starts: Vec<Vec<usize>> = self.nodes.iter().map(region_starts).collect();
+    fn settle_regions(&mut self, world: &World) {
+        let regions = self.nodes.clone().map(|node| node.regions);
         for node in &mut self.nodes {
             for planned in node.lanes.iter_mut().flatten() {
-                let region = match planned.request.operation {
-                    Operation::Write(region) => Some(region),
-                    _ => planned.request.sink,
+                let key = match planned.request.operation {
+                    Operation::Write(key) => Some(memory(world.windows, key)),
+                    _ => planned.request.sink.map(Key::Region),
                 };
-                if let Some(region) = region {
-                    let place = &mut planned.place;
-                    place.start += starts[place.side as usize][usize::from(region)];
+                let place = &mut planned.place;
+                if let Some(range) = key.and_then(|key| regions[place.side as usize].get(&key)) {
+                    place.start += range.start;
                 }
             }
         }
     }
 }
 
-/// Where each region begins in the landing memory.
-fn region_starts(node: &NodePlan) -> Vec<usize> {
-    let landing = node.areas.iter().filter_map(|area| match &area.content {
-        Content::Landing(range, Some(_)) => Some(range.start),
-        _ => None,
-    });
-    landing.collect()
+/// The region whose bytes a token gives access to.
+pub(super) fn memory(windows: &[Window], key: Key) -> Key {
+    match key {
+        Key::Window(window) => Key::Region(windows[usize::from(window)].region),
+        key => key,
+    }
+}
+
+/// The number of the region of a token.
+pub(super) fn region_number(windows: &[Window], key: Key) -> u8 {
+    match memory(windows, key) {
+        Key::Region(region) | Key::Again(region) | Key::Window(region) => region,
+    }
 }
 
 fn split(layouts: &mut [Layout; 2], side: Side) -> (&mut Layout, &mut Layout) {
@@ -232,17 +277,18 @@ fn split(layouts: &mut [Layout; 2], side: Side) -> (&mut Layout, &mut Layout) {
 }
 
 /// A request with its places.
-struct Step {
-    request: Request,
+pub(super) struct Step {
+    pub request: Request,
     place: Place,
-    /// Virtual address of its own bytes.
-    local: u64,
+    /// Virtual address and token of its own bytes.
+    pub local: (u64, Token),
     /// Virtual address and token at the peer.
-    remote: (u64, Token),
+    pub remote: (u64, Token),
 }
 
 /// Lays a request out: its own bytes and those at the peer.
 fn place(
+    world: &World,
     request: &Request,
     side: Side,
     seed: usize,
@@ -251,6 +297,8 @@ fn place(
     earlier: &[Planned],
 ) -> Step {
     let length = request.length as usize;
+    let memory = |key| memory(world.windows, key);
+    let address = |key| region_address(region_number(world.windows, key));
     let mut step = Step {
         request: *request,
         place: Place {
@@ -258,109 +306,70 @@ fn place(
             start: 0,
             bytes: bytes(seed, 0..length),
         },
-        local: LOCAL_ADDRESS + own.sources.len() as u64,
+        local: (LOCAL_ADDRESS + own.sources.len() as u64, LOCAL),
         remote: (0, Token::default()),
     };
-    if let Operation::SendInvalidate(region) = request.operation {
-        // It exists, if only as a token.
-        peer.region(region);
+    match request.from {
+        Some(key) => {
+            step.place.bytes = own.first(memory(key), length).0[..length].to_vec();
+            step.local = (address(key), token(key));
+        }
+        None if !request.is_read() => own.sources.extend_from_slice(&step.place.bytes),
+        None => {}
     }
     match request.operation {
+        Operation::Bind(window) => {
+            let key = Key::Window(window);
+            own.region(memory(key));
+        }
+        Operation::FastRegister(key) => {
+            own.made |= key.bit();
+            own.region(Key::Region(region_number(world.windows, key)));
+            own.region(key);
+        }
+        Operation::Invalidate(key) => {
+            own.region(memory(key));
+        }
         Operation::Send | Operation::SendInvalidate(_) => {
-            step.place.start = peer.landed.len();
-            peer.landed.extend_from_slice(&step.place.bytes);
-        }
-        Operation::Write(region) => {
-            step.place.start = peer.reserve(region, &step.place.bytes);
-            let address = region_address(region) + step.place.start as u64;
-            step.remote = (address, region_token(region));
-        }
-        Operation::Read(region) => {
-            let (content, written) = peer.region(region);
-            for at in content.len()..length {
-                content.push(pattern(200 + usize::from(region), at));
-                written.push(false);
+            if let Operation::SendInvalidate(key) = request.operation {
+                // It exists, if only as a token.
+                peer.region(memory(key));
             }
-            let wrote = |planned: &Planned| planned.request.operation == Operation::Write(region);
+            if !world.is_shared(side.peer()) {
+                step.place.start = peer.landed.len();
+                peer.landed.extend_from_slice(&step.place.bytes);
+            }
+        }
+        Operation::Write(key) => {
+            step.place.start = peer.reserve(memory(key), &step.place.bytes);
+            step.remote = (address(key) + step.place.start as u64, token(key));
+        }
+        Operation::Read(key) => {
+            let (content, written) = peer.first(memory(key), length);
+            let wrote = |planned: &Planned| matches!(planned.request.operation, Operation::Write(to) if to == key);
             assert!(
                 written[..length].iter().all(|w| !w) || earlier.iter().any(wrote),
                 "a read of what another lane writes"
             );
-            step.remote = (region_address(region), region_token(region));
+            step.remote = (address(key), token(key));
             let bytes = content[..length].to_vec();
-            let start = match request.sink {
-                None => own.landed.len(),
-                Some(sink) => own.reserve(sink, &bytes),
+            let start = match request.sink.map(Key::Region) {
+                None => {
+                    let start = own.landed.len();
+                    own.landed.extend_from_slice(&bytes);
+                    step.local = (LOCAL_ADDRESS + PAGE + start as u64, LOCAL);
+                    start
+                }
+                Some(sink) => {
+                    let start = own.reserve(sink, &bytes);
+                    step.local = (address(sink) + start as u64, token(sink));
+                    start
+                }
             };
-            step.local = start as u64
-                + match request.sink {
-                    None => LOCAL_ADDRESS + PAGE,
-                    Some(sink) => region_address(sink),
-                };
-            if request.sink.is_none() {
-                own.landed.extend_from_slice(&bytes);
-            }
             step.place = Place { side, start, bytes };
         }
     }
-    if !request.is_read() {
-        own.sources.extend_from_slice(&step.place.bytes);
-    }
     step
-}
-
-impl Step {
-    /// Its entry in the send ring.
-    fn entry(&self, index: usize) -> Vec<u8> {
-        let request = &self.request;
-        let (opcode, invalidates) = match request.operation {
-            Operation::Send => (WqeOpcode::Send, Token::default()),
-            Operation::SendInvalidate(region) => (WqeOpcode::SendInvalidate, region_token(region)),
-            Operation::Write(_) => (WqeOpcode::Write, Token::default()),
-            Operation::Read(_) => (WqeOpcode::Read, Token::default()),
-        };
-        let (address, token) = self.remote;
-        let head = Record::new(&SQ_WQE)
-            .with("opcode", opcode)
-            .with("silent", request.silent)
-            .with("read_fence", request.fence)
-            .with("local_invalidate", request.sink.is_some())
-            .with("num_sge", 1u8)
-            .with("index", index as u16)
-            .with("length", request.length)
-            .with("object_token", invalidates.0)
-            .with("remote_address", address)
-            .with("remote_token", token.0);
-        let mut entry = head.as_bytes()[..32].to_vec();
-        let token = request.sink.map_or(LOCAL, region_token);
-        entry.extend_from_slice(element(self.local, request.length, token).as_bytes());
-        entry.resize(ENTRY, 0);
-        entry
-    }
-}
-
-fn element(address: u64, length: u32, token: Token) -> Record {
-    Record::new(&SGE)
-        .with("address", address)
-        .with("length", length)
-        .with("token", token.0)
-}
-
-/// The receive for a send that ends up at a place.
-fn receive_entry(place: &Place) -> Vec<u8> {
-    let address = LOCAL_ADDRESS + PAGE + place.start as u64;
-    let mut entry = element(address, place.bytes.len() as u32, LOCAL)
-        .as_bytes()
-        .to_vec();
-    entry.resize(RQ_WQE.bytes(), 0);
-    entry
-}
-
-/// A whole ring of entries.
-fn ring(entries: Vec<Vec<u8>>) -> Vec<u8> {
-    let mut ring = entries.concat();
-    ring.resize(RING * ENTRY, 0);
-    ring
 }
 
 /// The host memory of a node.
@@ -369,6 +378,7 @@ fn finish(node: &mut NodePlan, layout: Layout, rings: &[Vec<Vec<u8>>; 2]) {
         sources,
         landed,
         regions,
+        made,
     } = layout;
     assert!(sources.len().max(landed.len()) <= PAGE as usize);
     let fixed = |base, bytes| Area {
@@ -380,21 +390,28 @@ fn finish(node: &mut NodePlan, layout: Layout, rings: &[Vec<Vec<u8>>; 2]) {
     node.areas.push(fixed(SOURCES, sources));
     node.areas.push(Area {
         base: LANDING,
-        content: Content::Landing(0..landed.len(), None),
+        content: Content::Landing(0..landed.len()),
     });
     node.before = vec![0; landed.len()];
     node.after = landed;
-    for (number, (content, written)) in (0..).zip(regions) {
+    node.made = made;
+    for (key, (content, written)) in regions {
         let start = node.after.len();
         let initial = content.iter().zip(written);
         node.before
             .extend(initial.map(|(byte, written)| if written { 0 } else { *byte }));
-        node.regions.push(content.len());
         node.after.extend_from_slice(&content);
+        let range = start..node.after.len();
         node.areas.push(Area {
-            base: region_page(number),
-            content: Content::Landing(start..node.after.len(), Some(number)),
+            base: region_page(key),
+            content: Content::Landing(range.clone()),
         });
+        node.regions.insert(key, range);
+        if made & key.bit() != 0 {
+            let mut list = region_page(key).to_le_bytes().to_vec();
+            list.resize(LIST as usize, 0);
+            node.areas.push(fixed(page_list(key), list));
+        }
     }
 }
 

@@ -179,6 +179,12 @@ impl Story<'_> {
             Step::Answer(side) => {
                 format!("{}: memory answers the oldest payload write", side.name())
             }
+            Step::Gather(side) => {
+                format!("{}: memory answers the oldest read of payload", side.name())
+            }
+            Step::List(side, key) => {
+                format!("{}: memory answers the page list of {key}", side.name())
+            }
             Step::Ring(side, lane) => format!(
                 "{}: the driver posts a receive on lane {lane}; {}",
                 side.name(),
@@ -246,6 +252,9 @@ impl Story<'_> {
                     "{}: {length} bytes are in memory at {address:#x}",
                     side.name()
                 )
+            }
+            Note::Event(side, kind, number) => {
+                format!("{}: event {kind:?} of {number}", side.name())
             }
             Note::Completion(side, entry) => {
                 let entry = Record::from_bytes(&CQE, &entry);

@@ -132,6 +132,11 @@ impl Model for Space {
             AckAfterData,
             Fence,
             DeadToken,
+            Window,
+            Registration,
+            SharedReceive,
+            Limit,
+            LetGo,
             InOrder,
             Succeeds,
             Completes

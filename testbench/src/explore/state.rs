@@ -8,7 +8,7 @@ use tandem_model::engine::Action;
 
 use super::invariant::Violation;
 use super::node::{Bytes, Node, digest};
-use super::world::Side;
+use super::world::{Key, Side};
 
 /// What may still go wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,6 +79,10 @@ pub enum Step {
     Act(Side, Action),
     /// The memory of a node answers the oldest payload write under way.
     Answer(Side),
+    /// The memory of a node answers the oldest read of payload under way.
+    Gather(Side),
+    /// The memory of a node answers the read of the page list of the registration that makes this token.
+    List(Side, Key),
     /// The oldest frame that a node sent reaches its peer, and is judged there.
     Deliver(Side),
     /// The driver of a node hands the next receive of a lane to the engine.

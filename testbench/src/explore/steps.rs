@@ -4,10 +4,11 @@ use tandem_model::abi::{CommitKind, RespondKind};
 use tandem_model::engine::Action;
 
 use super::Setting;
+use super::map::token;
 use super::mutation::Mutation;
 use super::node::{Node, Reader};
 use super::state::{State, Step};
-use super::world::Side;
+use super::world::{Key, Operation, Side};
 
 impl Setting {
     /// Appends all steps of a state, always in the same order: first those that happen by themselves, then the
@@ -21,6 +22,10 @@ impl Setting {
         let is_under_way = !steps.is_empty();
         if self.world.late_receives {
             for side in Side::BOTH {
+                if let Some(shared) = self.world.shared.filter(|_| self.world.is_shared(side)) {
+                    let rung = state.node(side).seen.shared.rung;
+                    steps.extend((rung < shared.receives).then_some(Step::Ring(side, 0)));
+                }
                 let qps = state.node(side).seen.qps.iter().enumerate();
                 let receives = &self.plan.node(side).receives;
                 let late = qps.filter(|(lane, qp)| usize::from(qp.rung) < receives[*lane]);
@@ -67,12 +72,18 @@ impl Setting {
                     timers.extend((!dead).then_some(step));
                     continue;
                 }
-                let held_back = full && emits(action) || self.has_to_wait(side, node, action);
+                let held_back = full && emits(action)
+                    || self.lacks_list(side, node, action)
+                    || self.has_to_wait(side, node, action);
                 steps.extend((!held_back).then_some(step));
             }
             if !node.writes.is_empty() {
                 steps.push(Step::Answer(side));
             }
+            if !node.gathers.is_empty() {
+                steps.push(Step::Gather(side));
+            }
+            steps.extend(self.lists(side, node).map(|key| Step::List(side, key)));
             if !state.link(side).is_empty() {
                 steps.push(Step::Deliver(side));
             }
@@ -80,12 +91,28 @@ impl Setting {
     }
 
     pub(super) fn reader<'a>(&'a self, side: Side, node: &'a Node) -> Reader<'a> {
-        Reader {
-            plan: self.plan.node(side),
-            landing: &node.landing,
-            mutation: self.mutation,
-            regions: 0,
+        Reader::new(self, side, &node.landing, &node.seen)
+    }
+
+    /// Registrations that are posted and whose page list was not answered.
+    fn lists<'a>(&'a self, side: Side, node: &'a Node) -> impl Iterator<Item = Key> + 'a {
+        let lanes = self.plan.node(side).lanes.iter().zip(&node.seen.qps);
+        let posted = lanes.flat_map(|(requests, qp)| requests.iter().take(qp.posted.into()));
+        posted.filter_map(|planned| match planned.request.operation {
+            Operation::FastRegister(key) if node.seen.listed & key.bit() == 0 => Some(key),
+            _ => None,
+        })
+    }
+
+    /// Whether an action is a registration that waits for its page list.
+    fn lacks_list(&self, side: Side, node: &Node, action: &Action) -> bool {
+        if action.kind != CommitKind::SqLocal
+            || self.mutation == Some(Mutation::RegisteredBeforeList)
+        {
+            return false;
         }
+        self.lists(side, node)
+            .any(|key| token(key).0 == action.token)
     }
 
     /// Whether an action has to wait for payload under way: a read retires when its bytes are placed, and is

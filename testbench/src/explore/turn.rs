@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use tandem_model::abi::{CommitKind, RxResult, regs};
+use tandem_model::abi::{CommitKind, EQE, EventKind, Record, regs};
 use tandem_model::engine::{Action, Effect, InputError, WriteChannel};
-use tandem_model::wire::{Frame, Opcode};
 
 use super::Setting;
+use super::access::Access;
 use super::invariant::{Invariant, Violation};
-use super::map::{EVENTS, FIRST_QP, PAGE};
-use super::mutation::{Mutation, renumbered};
-use super::node::{Held, Node, Reader, Write, landing_range};
+use super::map::{EVENTS, FIRST_QP, PAGE, SHARED_QUEUE};
+use super::mutation::Mutation;
+use super::node::{Entry, Held, Node, Reader, Write, landing_range};
 use super::state::{State, Step};
-use super::world::Side;
+use super::world::{Key, Side};
 
 /// What a step let the world see.
 #[derive(Clone, Debug)]
@@ -27,6 +27,15 @@ pub(super) enum Note {
     Placed(Side, u64, usize),
     /// A completion entry was written.
     Completion(Side, [u8; 32]),
+    /// An event was written, of this queue pair or shared receive queue.
+    Event(Side, EventKind, u32),
+}
+
+/// How many of the payload writes and of the gather reads must be answered before an effect is seen.
+#[derive(Clone, Copy)]
+struct Waits {
+    payload: u64,
+    gathers: u64,
 }
 
 /// A step under execution: the state that it leads to.
@@ -65,6 +74,8 @@ impl Turn<'_> {
         match step {
             Step::Act(side, action) => self.act(side, &action),
             Step::Answer(side) => self.answer(side),
+            Step::Gather(side) => self.gathered(side),
+            Step::List(side, key) => self.change(side).seen.listed |= key.bit(),
             Step::Deliver(from) => self.deliver(from),
             Step::Ring(side, lane) => self.ring(side, lane),
             Step::Lose(from) => {
@@ -111,40 +122,49 @@ impl Turn<'_> {
     }
 
     /// The engine executes an action.
-    fn act(&mut self, side: Side, action: &Action) {
+    pub(super) fn act(&mut self, side: Side, action: &Action) {
         if self.setting.is_timer(action) && self.setting.is_under_way(&self.state) {
             self.state.left.hasty = self.state.left.hasty.saturating_sub(1);
         }
         self.check_fence(side, action);
         let setting = self.setting;
-        let dead = self.node(side).seen.dead;
+        let access = self.access(side, action);
         let mut effects = Vec::new();
         let Node {
-            engine, landing, ..
-        } = self.change(side);
-        let mut reader = Reader {
-            plan: setting.plan.node(side),
+            engine,
             landing,
-            mutation: setting.mutation,
-            regions: 0,
-        };
+            seen,
+            gathers,
+            ..
+        } = self.change(side);
+        let mut reader = Reader::new(setting, side, landing, seen);
         let applied = engine.apply(action, &mut reader, &mut effects);
-        let used = reader.regions & dead;
-        let barrier = engine.barrier();
-        // The reader has answered them all.
-        engine.forget_gathers(engine.gather_reads());
+        let gathered = reader.gathers;
+        let waits = Waits {
+            payload: engine.barrier(),
+            gathers: engine.gather_barrier(),
+        };
+        if setting.world.late_gathers {
+            let key = access.as_ref().map(|access| access.key);
+            gathers.extend(std::iter::repeat_n(key, gathered));
+        } else {
+            // The reader has answered them all.
+            engine.forget_gathers(engine.gather_reads());
+        }
         if let Err(illegal) = applied {
             return self.break_(Invariant::Legal, || illegal.to_string());
         }
-        if used != 0 {
-            self.break_(Invariant::DeadToken, || {
-                format!("{} reads through a token that is invalid", side.name())
-            });
+        if gathered > 0
+            && let Some(access) = &access
+        {
+            self.check_access(side, access);
         }
         setting.coverage.note(action);
         self.count(side, action);
+        self.follow_local(side, action);
+        self.follow_shared(side, action);
         for effect in effects {
-            self.effect(side, effect, barrier);
+            self.effect(side, effect, waits, access.as_ref(), action);
         }
         self.release(side);
     }
@@ -162,14 +182,25 @@ impl Turn<'_> {
         }
     }
 
-    fn effect(&mut self, side: Side, effect: Effect, barrier: u64) {
+    fn effect(
+        &mut self,
+        side: Side,
+        effect: Effect,
+        waits: Waits,
+        access: Option<&Access>,
+        action: &Action,
+    ) {
         let mutation = self.setting.mutation;
         match effect {
             Effect::Frame(bytes) => {
+                let barrier = waits.payload;
                 self.note(|| Note::Frame(side, bytes.clone(), barrier));
                 let early = mutation == Some(Mutation::AckBeforeData);
-                self.change(side).frames.push_back(Held {
+                let node = self.change(side);
+                node.frames.push_back(Held {
                     barrier: if early { 0 } else { barrier },
+                    // Its own are the newest; it comes after those of the frames before it anyway.
+                    gathers: node.gathers.len() as u64,
                     effect: bytes.into(),
                 });
             }
@@ -178,33 +209,55 @@ impl Turn<'_> {
                 address,
                 bytes,
             } => {
+                let address = Mutation::scattered(mutation, address);
                 self.note(|| Note::Write(side, address, bytes.len()));
-                self.check_target(side, address, &bytes);
+                if let Some(access) = access {
+                    self.check_access(side, access);
+                }
+                self.check_target(side, address, &bytes, action);
                 self.change(side).writes.push_back(Write {
                     address,
                     bytes: bytes.into(),
+                    key: access.map(|access| access.key),
                 });
             }
             Effect::Write { address, bytes, .. } => {
-                if (EVENTS..EVENTS + PAGE).contains(&address) {
+                let Some(effect) = self.entry(address, bytes) else {
                     return;
-                }
-                let early = mutation == Some(Mutation::CompletionBeforeData);
-                let Ok(effect) = bytes.try_into() else {
-                    return self.break_(Invariant::Legal, || "a completion of another size".into());
                 };
+                let early = mutation == Some(Mutation::CompletionBeforeData);
+                let ungathered = mutation == Some(Mutation::InvalidateToldEarly);
                 self.change(side).entries.push_back(Held {
-                    barrier: if early { 0 } else { barrier },
+                    barrier: if early { 0 } else { waits.payload },
+                    gathers: if ungathered { 0 } else { waits.gathers },
                     effect,
                 });
             }
         }
     }
 
+    /// What is written for the driver; nothing if nobody looks at it.
+    fn entry(&mut self, address: u64, bytes: Vec<u8>) -> Option<Entry> {
+        if (EVENTS..EVENTS + PAGE).contains(&address) {
+            // Those of other worlds tell nothing that a completion does not tell.
+            let event = self
+                .setting
+                .world
+                .shared
+                .and_then(|_| bytes.try_into().ok());
+            return event.map(Entry::Event);
+        }
+        let completion = bytes.try_into().ok();
+        if completion.is_none() {
+            self.break_(Invariant::Legal, || "a completion of another size".into());
+        }
+        completion.map(Entry::Completion)
+    }
+
     /// Lets the world see what need not wait any more, in the order of each channel.
     fn release(&mut self, side: Side) {
         while let Some(held) = self.node(side).frames.front()
-            && held.barrier == 0
+            && held.is_due()
         {
             let frame = Arc::clone(&held.effect);
             self.change(side).frames.pop_front();
@@ -218,12 +271,23 @@ impl Turn<'_> {
             self.change(side).entries.rotate_left(1);
         }
         while let Some(held) = self.node(side).entries.front()
-            && held.barrier == 0
+            && held.is_due()
         {
             let entry = held.effect;
             self.change(side).entries.pop_front();
-            self.note(|| Note::Completion(side, entry));
-            self.check_completion(side, &entry);
+            match entry {
+                Entry::Completion(entry) => {
+                    let entry = Mutation::completed(self.setting.mutation, entry);
+                    self.note(|| Note::Completion(side, entry));
+                    self.check_completion(side, &entry);
+                }
+                Entry::Event(entry) => {
+                    let entry = Record::from_bytes(&EQE, &entry);
+                    if let Some(kind) = EventKind::from_bits(entry.get("kind")) {
+                        self.event(side, kind, entry.get("number") as u32);
+                    }
+                }
+            }
         }
     }
 
@@ -234,32 +298,49 @@ impl Turn<'_> {
         let Some(write) = node.writes.pop_front() else {
             return;
         };
-        let Write { address, bytes } = write;
+        let Write {
+            address,
+            bytes,
+            key,
+        } = write;
         node.engine.forget_writes(1);
-        for barrier in node
-            .frames
-            .iter_mut()
-            .map(|held| &mut held.barrier)
-            .chain(node.entries.iter_mut().map(|held| &mut held.barrier))
-        {
-            *barrier = barrier.saturating_sub(1);
-        }
-        let place = landing_range(setting.plan.node(side), address, bytes.len());
-        if let Some((range, region)) = place {
+        node.answered(1, 0);
+        if let Some(range) = landing_range(setting.plan.node(side), address, bytes.len()) {
             node.landing[range].copy_from_slice(&bytes);
-            let told = node.seen.told_dead;
-            if region.is_some_and(|region| told & 1 << region != 0) {
-                self.break_(Invariant::DeadToken, || {
-                    format!(
-                        "{} bytes land at {address:#x} of {} after the completion that told of the invalidation",
-                        bytes.len(),
-                        side.name()
-                    )
-                });
-            }
         }
+        self.check_told(side, key, || {
+            format!("{} bytes land at {address:#x}", bytes.len())
+        });
         self.note(|| Note::Placed(side, address, bytes.len()));
         self.release(side);
+    }
+
+    /// Memory answers the oldest read of payload.
+    fn gathered(&mut self, side: Side) {
+        let node = self.change(side);
+        let Some(key) = node.gathers.pop_front() else {
+            return;
+        };
+        node.engine.forget_gathers(1);
+        node.answered(0, 1);
+        self.check_told(side, key, || "bytes are read".into());
+        self.release(side);
+    }
+
+    /// Memory is read or written through a token: its end was not told of before.
+    fn check_told(&mut self, side: Side, key: Option<Key>, what: impl FnOnce() -> String) {
+        let told = self.node(side).seen.told_dead;
+        if let Some(key) = key
+            && told & key.bit() != 0
+        {
+            self.break_(Invariant::DeadToken, || {
+                format!(
+                    "{} of {} after the completion that told of the invalidation of {key}",
+                    what(),
+                    side.name()
+                )
+            });
+        }
     }
 
     /// The oldest frame of a node reaches its peer.
@@ -282,58 +363,64 @@ impl Turn<'_> {
         self.follow_invalidation(side, &frame, &action);
     }
 
-    /// What the engine takes a frame for: for itself, but with the fault [`Mutation::DuplicateExecuted`], by
-    /// which a send that came before is taken for the next one.
-    fn taken_for(&self, side: Side, frame: &[u8]) -> Vec<u8> {
-        if self.setting.mutation == Some(Mutation::DuplicateExecuted)
-            && let Some(again) = self.executed_again(side, frame)
-        {
-            return again;
-        }
-        frame.to_vec()
-    }
-
-    fn executed_again(&self, side: Side, frame: &[u8]) -> Option<Vec<u8>> {
-        let parsed = Frame::parse(frame).ok()?;
-        if parsed.bth.opcode != Opcode::SendOnly {
-            return None;
-        }
-        let verdict = |frame: Vec<u8>| {
-            let mut node = self.node(side).clone();
-            node.engine.receive_frame(frame);
-            let action = judge(self.setting, side, &node).ok()??;
-            (action.kind == CommitKind::RxRequest).then_some(action.cause)
-        };
-        if verdict(frame.to_vec())? != RxResult::Duplicate as u8 {
-            return None;
-        }
-        let psn = parsed.bth.psn;
-        let mut later = (1..16).filter_map(|steps| renumbered(frame, psn + steps));
-        later.find(|frame| verdict(frame.clone()) == Some(RxResult::Accept as u8))
-    }
-
     /// The driver hands a receive to the engine.
     fn ring(&mut self, side: Side, lane: usize) {
-        let node = self.change(side);
-        node.seen.qps[lane].rung += 1;
-        let index = u32::from(node.seen.qps[lane].rung);
-        let qpn = FIRST_QP + lane as u32;
-        node.engine
-            .write_register(regs::DbRq::OFFSET, qpn << 16 | index);
-        let action = Action::new(CommitKind::RqDoorbell, qpn).with_index(index as u16);
+        let is_shared = self.setting.world.is_shared(side);
+        let seen = &mut self.change(side).seen;
+        let (rung, number, register, kind) = match is_shared {
+            true => (
+                &mut seen.shared.rung,
+                SHARED_QUEUE,
+                regs::DbSrq::OFFSET,
+                CommitKind::SrqDoorbell,
+            ),
+            false => (
+                &mut seen.qps[lane].rung,
+                FIRST_QP + lane as u32,
+                regs::DbRq::OFFSET,
+                CommitKind::RqDoorbell,
+            ),
+        };
+        *rung += 1;
+        let index = u16::from(*rung);
+        let action = Action::new(kind, number).with_index(index);
         self.note(|| Note::Action(action));
-        self.act(side, &action);
+        self.doorbell(side, register, &action);
+    }
+
+    /// The driver posts the requests of a lane that waited for receives.
+    pub(super) fn post(&mut self, side: Side, lane: usize) {
+        let requests = &self.setting.plan.node(side).lanes[lane];
+        let seen = &mut self.change(side).seen.qps[lane];
+        let before = seen.posted;
+        while let Some(planned) = requests.get(usize::from(seen.posted))
+            && planned.request.after <= seen.received
+        {
+            seen.posted += 1;
+        }
+        let posted = u16::from(seen.posted);
+        if seen.posted != before {
+            let qpn = FIRST_QP + lane as u32;
+            let action = Action::new(CommitKind::SqDoorbell, qpn).with_index(posted);
+            self.doorbell(side, regs::DbSq::OFFSET, &action);
+        }
+    }
+
+    /// The driver rings, and the engine takes it at once.
+    pub(super) fn doorbell(&mut self, side: Side, register: u32, action: &Action) {
+        let value = action.qpn << 16 | u32::from(action.index);
+        self.change(side).engine.write_register(register, value);
+        self.act(side, action);
     }
 }
 
 /// What the engine of a node makes of the oldest frame that waits.
-fn judge(setting: &Setting, side: Side, node: &Node) -> Result<Option<Action>, InputError> {
-    let mut reader = Reader {
-        plan: setting.plan.node(side),
-        landing: &node.landing,
-        mutation: setting.mutation,
-        regions: 0,
-    };
+pub(super) fn judge(
+    setting: &Setting,
+    side: Side,
+    node: &Node,
+) -> Result<Option<Action>, InputError> {
+    let mut reader = Reader::new(setting, side, &node.landing, &node.seen);
     node.engine.frame_action(&mut reader)
 }
 

@@ -1,5 +1,7 @@
 //! What a world consists of.
 
+pub use super::key::{Key, Region};
+
 /// One of the two nodes; as a direction of the network, the one that sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
@@ -31,20 +33,23 @@ impl Side {
     }
 }
 
-/// A fast-registered region of a node, each with a token of its own, by number.
-pub type Region = u8;
-
 /// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// NdkSend.
     Send,
-    /// NdkSendAndInvalidate, of the token of a region of the peer.
-    SendInvalidate(Region),
-    /// NdkWrite to the next free bytes of a region of the peer.
-    Write(Region),
-    /// NdkRead of the first bytes of a region of the peer.
-    Read(Region),
+    /// NdkSendAndInvalidate, of a token of the peer.
+    SendInvalidate(Key),
+    /// NdkWrite, through a token of the peer, to the next free bytes of its region.
+    Write(Key),
+    /// NdkRead, through a token of the peer, of the first bytes of its region.
+    Read(Key),
+    /// NdkBind of a window of its own node.
+    Bind(u8),
+    /// NdkFastRegister of a region of its own node, which makes this token.
+    FastRegister(Key),
+    /// NdkInvalidate of a token of its own node.
+    Invalidate(Key),
 }
 
 /// A request that is posted before the exploration begins.
@@ -60,6 +65,10 @@ pub struct Request {
     pub silent: bool,
     /// A read into a region of its own node, whose token it invalidates (RDMA_READ_LOCAL_INVALIDATE).
     pub sink: Option<Region>,
+    /// A send or write of the first bytes of a region of its own node.
+    pub from: Option<Key>,
+    /// The driver posts it as soon as so many receives of its lane have completed on its node.
+    pub after: u8,
 }
 
 /// Bytes of a full packet.
@@ -74,6 +83,8 @@ impl Request {
             fence: false,
             silent: false,
             sink: None,
+            from: None,
+            after: 0,
         }
     }
 
@@ -84,17 +95,58 @@ impl Request {
 
     /// A send that invalidates the token of a region.
     pub const fn send_invalidate(region: Region, length: u32) -> Self {
-        Self::new(Operation::SendInvalidate(region), length)
+        Self::new(Operation::SendInvalidate(Key::Region(region)), length)
     }
 
     /// A write.
     pub const fn write(region: Region, length: u32) -> Self {
-        Self::new(Operation::Write(region), length)
+        Self::new(Operation::Write(Key::Region(region)), length)
     }
 
     /// A read.
     pub const fn read(region: Region, length: u32) -> Self {
-        Self::new(Operation::Read(region), length)
+        Self::new(Operation::Read(Key::Region(region)), length)
+    }
+
+    /// A bind of a window.
+    pub const fn bind(window: u8) -> Self {
+        Self::new(Operation::Bind(window), 0)
+    }
+
+    /// A fast registration that makes a token.
+    pub const fn register(key: Key) -> Self {
+        Self::new(Operation::FastRegister(key), 0)
+    }
+
+    /// An invalidation of a token of the own node.
+    pub const fn invalidate(key: Key) -> Self {
+        Self::new(Operation::Invalidate(key), 0)
+    }
+
+    /// The same write, read or invalidation by a send, with another token of the peer.
+    #[must_use]
+    pub const fn through(mut self, key: Key) -> Self {
+        self.operation = match self.operation {
+            Operation::SendInvalidate(_) => Operation::SendInvalidate(key),
+            Operation::Write(_) => Operation::Write(key),
+            Operation::Read(_) => Operation::Read(key),
+            other => other,
+        };
+        self
+    }
+
+    /// The same send or write, of bytes that lie in a region of its own node.
+    #[must_use]
+    pub const fn from(mut self, key: Key) -> Self {
+        self.from = Some(key);
+        self
+    }
+
+    /// The same, posted as soon as so many receives of its lane have completed.
+    #[must_use]
+    pub const fn after(mut self, receives: u8) -> Self {
+        self.after = receives;
+        self
     }
 
     /// The same, fenced.
@@ -120,7 +172,34 @@ impl Request {
 
     /// PSNs that it takes: packets sent, or responses of a read.
     pub fn packets(&self) -> u32 {
-        self.length.div_ceil(MTU).max(1)
+        match self.is_local() {
+            true => 0,
+            false => self.length.div_ceil(MTU).max(1),
+        }
+    }
+
+    /// Whether it is done without the peer.
+    pub fn is_local(&self) -> bool {
+        matches!(
+            self.operation,
+            Operation::Bind(_) | Operation::FastRegister(_) | Operation::Invalidate(_)
+        )
+    }
+
+    /// The token of the peer through which it writes or reads.
+    pub fn remote_key(&self) -> Option<Key> {
+        match self.operation {
+            Operation::Write(key) | Operation::Read(key) => Some(key),
+            _ => None,
+        }
+    }
+
+    /// The token of its own node of whose end its completion tells.
+    pub fn ends(&self) -> Option<Key> {
+        match self.operation {
+            Operation::Invalidate(key) => Some(key),
+            _ => self.sink.map(Key::Region),
+        }
     }
 
     /// Whether it is a read.
@@ -155,6 +234,30 @@ impl Lane {
             Side::B => self.b,
         }
     }
+}
+
+/// A memory window: bytes of a region, through a token of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The region.
+    pub region: Region,
+    /// Its first byte, and the one after its last.
+    pub bytes: (u32, u32),
+    /// The peer may read.
+    pub read: bool,
+    /// The peer may write.
+    pub write: bool,
+}
+
+/// The shared receive queue of node b, from which all its queue pairs take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shared {
+    /// Receives that are posted.
+    pub receives: u8,
+    /// The driver is to be told when fewer are left.
+    pub limit: u8,
+    /// How often it arms the limit: at first, and whenever it has been told.
+    pub arms: u8,
 }
 
 /// What the network may do to frames, `count` times in all and in both directions together.
@@ -212,6 +315,12 @@ pub struct World {
     pub doc: &'static str,
     /// Connections.
     pub lanes: &'static [Lane],
+    /// Windows of either node, by number; none is bound at first.
+    pub windows: &'static [Window],
+    /// If node b has a shared receive queue.
+    pub shared: Option<Shared>,
+    /// Whether memory answers a read of payload in a step of its own; else in that in which it is asked.
+    pub late_gathers: bool,
     /// What the network may do.
     pub faults: Faults,
     /// How often a timer may end although something is still under way.
@@ -238,6 +347,9 @@ impl World {
         name: "",
         doc: "",
         lanes: &[],
+        windows: &[],
+        shared: None,
+        late_gathers: false,
         faults: Faults::NONE,
         hasty_timers: 0,
         late_receives: false,
@@ -248,4 +360,9 @@ impl World {
         ends: Ends::Success,
         symmetric: false,
     };
+
+    /// Whether the queue pairs of a node take their receives from a shared queue.
+    pub fn is_shared(&self, side: Side) -> bool {
+        self.shared.is_some() && side == Side::B
+    }
 }

@@ -1,6 +1,6 @@
 //! The worlds.
 
-use super::world::{Ends, Faults, Lane, Request, World};
+use super::world::{Ends, Faults, Key, Lane, Request, Shared, Window, World};
 
 /// All worlds, small ones first.
 pub static WORLDS: &[World] = &[
@@ -207,6 +207,210 @@ pub static WORLDS: &[World] = &[
             b: &[],
         }],
         faults: Faults::all(2),
+        ..World::PLAIN
+    },
+    World {
+        name: "window",
+        doc: "a bind and a send that tells of it, then the peer writes through the window and its send invalidates it; two faults",
+        lanes: &[Lane {
+            a: &[Request::bind(0), Request::send(20)],
+            b: &[
+                Request::write(0, 20).through(Key::Window(0)).after(1),
+                Request::send_invalidate(0, 0).through(Key::Window(0)),
+            ],
+        }],
+        windows: &[Window {
+            region: 0,
+            bytes: (0, 20),
+            read: false,
+            write: true,
+        }],
+        faults: Faults::all(2),
+        ..World::PLAIN
+    },
+    World {
+        name: "bounds",
+        doc: "a window that is bound and invalidated, a write to it at any time, and a write beyond its end; two faults",
+        lanes: &[Lane {
+            a: &[
+                Request::write(0, 20).through(Key::Window(0)),
+                Request::write(0, 20).through(Key::Window(0)),
+            ],
+            b: &[Request::bind(0), Request::invalidate(Key::Window(0))],
+        }],
+        windows: &[Window {
+            region: 0,
+            bytes: (0, 20),
+            read: true,
+            write: true,
+        }],
+        faults: Faults::all(2),
+        ends: Ends::Any,
+        ..World::PLAIN
+    },
+    World {
+        name: "rights",
+        doc: "two windows, a write to one that may only be read, and a write to the other one on a queue pair that is not its own; one fault",
+        lanes: &[
+            Lane {
+                a: &[
+                    Request::write(0, 20).through(Key::Window(0)),
+                    Request::write(1, 20).through(Key::Window(1)),
+                ],
+                b: &[Request::bind(0), Request::bind(1)],
+            },
+            Lane {
+                a: &[Request::write(0, 20).through(Key::Window(0))],
+                b: &[],
+            },
+        ],
+        windows: &[
+            Window {
+                region: 0,
+                bytes: (0, 40),
+                read: false,
+                write: true,
+            },
+            Window {
+                region: 1,
+                bytes: (0, 20),
+                read: true,
+                write: false,
+            },
+        ],
+        faults: Faults::all(1),
+        ends: Ends::Any,
+        ..World::PLAIN
+    },
+    World {
+        name: "register",
+        doc: "two registrations and a send from the second region, then the peer writes to the first and its send invalidates it; one fault",
+        lanes: &[Lane {
+            a: &[
+                Request::register(Key::Region(0)),
+                Request::register(Key::Region(1)),
+                Request::send(20).from(Key::Region(1)),
+            ],
+            b: &[
+                Request::write(0, 300).after(1),
+                Request::send_invalidate(0, 0),
+            ],
+        }],
+        faults: Faults::all(1),
+        ..World::PLAIN
+    },
+    World {
+        name: "again",
+        doc: "a silent invalidation, a registration of the same region with other pages and a send that tells of it; the peer writes with the old key and with the new one; one fault",
+        lanes: &[
+            Lane {
+                a: &[
+                    Request::invalidate(Key::Region(0)).silent(),
+                    Request::register(Key::Again(0)),
+                    Request::send(0),
+                ],
+                b: &[Request::write(0, 20).through(Key::Again(0)).after(1)],
+            },
+            Lane {
+                a: &[],
+                b: &[Request::write(0, 20)],
+            },
+        ],
+        faults: Faults::all(1),
+        ends: Ends::Any,
+        ..World::PLAIN
+    },
+    World {
+        name: "drain",
+        doc: "a send from a region, and its invalidation while the peer reads it; reads of payload are answered late; two faults",
+        lanes: &[
+            Lane {
+                a: &[Request::read(0, 300)],
+                b: &[],
+            },
+            Lane {
+                a: &[],
+                b: &[
+                    Request::send(20).from(Key::Region(0)),
+                    Request::invalidate(Key::Region(0)),
+                ],
+            },
+        ],
+        late_gathers: true,
+        faults: Faults::all(2),
+        ends: Ends::Any,
+        ..World::PLAIN
+    },
+    World {
+        name: "shared",
+        doc: "a shared receive queue, sends on two queue pairs, and a limit that is armed twice; one fault",
+        lanes: &[
+            Lane {
+                a: &[Request::send(300)],
+                b: &[],
+            },
+            Lane {
+                a: &[Request::send(20)],
+                b: &[],
+            },
+        ],
+        shared: Some(Shared {
+            receives: 2,
+            limit: 2,
+            arms: 2,
+        }),
+        faults: Faults::all(1),
+        ..World::PLAIN
+    },
+    World {
+        name: "short",
+        doc: "a shared receive queue whose receives are posted at any time, a limit, and sends on two queue pairs; one fault",
+        lanes: &[
+            Lane {
+                a: &[Request::send(300)],
+                b: &[],
+            },
+            Lane {
+                a: &[Request::send(20)],
+                b: &[],
+            },
+        ],
+        shared: Some(Shared {
+            receives: 2,
+            limit: 1,
+            arms: 2,
+        }),
+        faults: Faults::all(1),
+        late_receives: true,
+        rnr_retry: 2,
+        ends: Ends::Any,
+        ..World::PLAIN
+    },
+    World {
+        name: "letgo",
+        doc: "a shared receive queue, a queue pair that fails and perhaps has taken a receive of it, and a send on another one; no fault",
+        lanes: &[
+            Lane {
+                a: &[Request::send(300)],
+                b: &[Request::write(0, 20).through(Key::Window(0))],
+            },
+            Lane {
+                a: &[Request::send(20)],
+                b: &[],
+            },
+        ],
+        windows: &[Window {
+            region: 0,
+            bytes: (0, 20),
+            read: true,
+            write: true,
+        }],
+        shared: Some(Shared {
+            receives: 2,
+            limit: 0,
+            arms: 0,
+        }),
+        ends: Ends::Any,
         ..World::PLAIN
     },
 ];
