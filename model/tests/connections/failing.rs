@@ -1,5 +1,6 @@
 //! Connections that are not made.
 
+use tandem_model::abi::QpState;
 use tandem_model::ndk::{
     AcceptParameters, ConnectRequest, NdkError, Notification, NtStatus, Object, QpPhase,
 };
@@ -106,6 +107,35 @@ fn a_reply_is_rejected() {
     // The queue pair that was ready is of no use any more.
     assert_eq!(world.b.nic.qp_phase(qp_b), Ok(QpPhase::Error));
     assert_eq!(world.b.outcomes(), [(5, NtStatus::CANCELLED)]);
+}
+
+/// A queue pair that is flushed while its connection is made stays in error, whatever the peer says.
+// Covers: WIRE-QP-3
+#[test]
+fn a_queue_pair_is_flushed_meanwhile() {
+    let mut world = World::new();
+    world.listener();
+    let (connector, qp) = world.ask(1);
+    let sge = world.a.sge(0, 8);
+    world.a.nic.receive(qp, 5, &[sge]).unwrap();
+    let mut incoming = None;
+    world.run_until(|world| {
+        incoming = world.b.incoming();
+        incoming.is_some()
+    });
+    world.a.nic.flush(qp).unwrap();
+    let qp_b = world.b.qp();
+    let parameters = AcceptParameters::default();
+    let accepted = world.b.nic.accept(incoming.unwrap(), qp_b, &parameters, 2);
+    assert_eq!(accepted, Ok(NtStatus::PENDING));
+    world.run_until(|world| world.a.completed(1) == Some(NtStatus::SUCCESS));
+    world.a.nic.complete_connect(connector, None).unwrap();
+    world.run();
+    let number = world.a.nic.qp_number(qp).unwrap();
+    let engine = world.a.nic.hal().engine();
+    assert_eq!(engine.qp_state(number), Some(QpState::Err));
+    assert_eq!(world.a.nic.qp_phase(qp), Ok(QpPhase::Error));
+    assert_eq!(world.a.outcomes(), [(5, NtStatus::CANCELLED)]);
 }
 
 /// NDK-CONN-8, NDK-ACC-3: the peer does not answer; when it wants to, nobody is there any more.

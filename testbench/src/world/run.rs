@@ -9,7 +9,7 @@ use tandem_model::ndk::{ArmType, Notification, NtStatus, Object};
 use super::state::{Result as StepResult, State, StepError};
 use super::{
     Scene, Tally, account, build, bytes_of, close, cm, connect, cq, expect, frames, impair, local,
-    oid, post, results, srq,
+    oid, post, reads, results, srq,
 };
 use crate::targets::{Checked, Choice, Inject, TargetOptions, Waves};
 use crate::vector::step::{Arm, CloseQp, Fill, Step, TryQp, Wait};
@@ -233,6 +233,7 @@ fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
         Step::ExpectFrames(s) => frames::frames(state, s),
         Step::ExpectSent(s) => frames::sent(state, s),
         Step::ExpectOrder(s) => frames::order(state, s),
+        Step::ExpectReads(s) => reads::at_once(state, s),
         Step::ExpectRegisters(s) => frames::registers(state, s),
         Step::ExpectAccounted(s) => account::account(state, s.expect_accounted),
         Step::Send(_)
