@@ -11,6 +11,7 @@ use super::{
     Scene, Tally, account, build, bytes_of, close, cm, connect, cq, expect, frames, impair, local,
     oid, post, reads, results, srq,
 };
+use crate::breach::Breach;
 use crate::targets::{Checked, Choice, Inject, TargetOptions, Waves};
 use crate::vector::step::{Arm, CloseQp, Fill, Step, TryQp, Wait};
 use crate::vector::{Fault, TargetKind, Vector};
@@ -34,6 +35,8 @@ pub struct RunOptions {
     pub capture: Option<PathBuf>,
     /// What is wrong with the engines, to see it found.
     pub inject: Option<Inject>,
+    /// What else is wrong with the nodes.
+    pub breach: Option<Breach>,
 }
 
 impl RunOptions {
@@ -59,6 +62,7 @@ impl RunOptions {
             waves: self.waves.clone(),
             coverage: self.coverage.clone(),
             inject: self.inject,
+            breach: self.breach,
             ..TargetOptions::default()
         }
     }
