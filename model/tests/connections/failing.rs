@@ -40,12 +40,7 @@ fn a_request_is_rejected() {
     let mut world = World::new();
     world.listener();
     let (connector, _) = world.ask(1);
-    let mut incoming = None;
-    world.run_until(|world| {
-        incoming = world.b.incoming();
-        incoming.is_some()
-    });
-    let incoming = incoming.unwrap();
+    let incoming = world.request();
     let outcome = world.b.nic.reject(incoming, &[0; 149]);
     assert_eq!(outcome, err(NtStatus::INVALID_BUFFER_SIZE));
     world.b.nic.reject(incoming, b"not today").unwrap();
@@ -67,12 +62,8 @@ fn a_close_rejects() {
     let mut world = World::new();
     world.listener();
     world.ask(1);
-    let mut incoming = None;
-    world.run_until(|world| {
-        incoming = world.b.incoming();
-        incoming.is_some()
-    });
-    let outcome = world.b.nic.close_connector(incoming.unwrap());
+    let incoming = world.request();
+    let outcome = world.b.nic.close_connector(incoming);
     assert_eq!(outcome, Ok(NtStatus::SUCCESS));
     world.run();
     assert_eq!(world.a.completed(1), Some(NtStatus::CONNECTION_REFUSED));
@@ -85,20 +76,12 @@ fn a_reply_is_rejected() {
     let mut world = World::new();
     world.listener();
     let (connector, qp) = world.ask(1);
-    let mut incoming = None;
-    world.run_until(|world| {
-        incoming = world.b.incoming();
-        incoming.is_some()
-    });
+    let incoming = world.request();
     let qp_b = world.b.qp();
     let parameters = AcceptParameters::default();
     let sge = world.b.sge(0, 8);
     world.b.nic.receive(qp_b, 5, &[sge]).unwrap();
-    world
-        .b
-        .nic
-        .accept(incoming.unwrap(), qp_b, &parameters, 2)
-        .unwrap();
+    world.b.nic.accept(incoming, qp_b, &parameters, 2).unwrap();
     world.run_until(|world| world.a.completed(1).is_some());
     world.a.nic.reject(connector, b"").unwrap();
     assert_eq!(world.a.nic.qp_phase(qp), Ok(QpPhase::Idle));
@@ -118,15 +101,11 @@ fn a_queue_pair_is_flushed_meanwhile() {
     let (connector, qp) = world.ask(1);
     let sge = world.a.sge(0, 8);
     world.a.nic.receive(qp, 5, &[sge]).unwrap();
-    let mut incoming = None;
-    world.run_until(|world| {
-        incoming = world.b.incoming();
-        incoming.is_some()
-    });
+    let incoming = world.request();
     world.a.nic.flush(qp).unwrap();
     let qp_b = world.b.qp();
     let parameters = AcceptParameters::default();
-    let accepted = world.b.nic.accept(incoming.unwrap(), qp_b, &parameters, 2);
+    let accepted = world.b.nic.accept(incoming, qp_b, &parameters, 2);
     assert_eq!(accepted, Ok(NtStatus::PENDING));
     world.run_until(|world| world.a.completed(1) == Some(NtStatus::SUCCESS));
     world.a.nic.complete_connect(connector, None).unwrap();
@@ -145,18 +124,14 @@ fn a_request_times_out() {
     let mut world = World::new();
     world.listener();
     world.ask(1);
-    let mut incoming = None;
-    world.run_until(|world| {
-        incoming = world.b.incoming();
-        incoming.is_some()
-    });
+    let incoming = world.request();
     world.fate = Box::new(|_| vec![]);
     world.run_until(|world| !world.a.told.is_empty());
     assert_eq!(world.a.completed(1), Some(NtStatus::IO_TIMEOUT));
     world.fate = Box::new(|_| vec![0]);
     let qp_b = world.b.qp();
     let parameters = AcceptParameters::default();
-    let incoming = incoming.unwrap();
+    let incoming = incoming;
     world.b.nic.accept(incoming, qp_b, &parameters, 2).unwrap();
     world.run();
     assert_eq!(world.b.completed(2), Some(NtStatus::CONNECTION_ABORTED));
@@ -170,11 +145,7 @@ fn a_peer_gives_up() {
         let mut world = World::new();
         world.listener();
         let (connector, _) = world.ask(1);
-        let mut incoming = None;
-        world.run_until(|world| {
-            incoming = world.b.incoming();
-            incoming.is_some()
-        });
+        let incoming = world.request();
         let outcome = world.a.nic.close_connector(connector);
         assert_eq!(outcome, Ok(NtStatus::PENDING));
         world.run();
@@ -186,7 +157,7 @@ fn a_peer_gives_up() {
         };
         let closed = Notification::Closed(Object::Connector(connector));
         assert_eq!(world.a.told, [cancelled, closed]);
-        let incoming = incoming.unwrap();
+        let incoming = incoming;
         let qp_b = world.b.qp();
         let aborted = NtStatus::CONNECTION_ABORTED;
         if reject {
@@ -206,18 +177,10 @@ fn a_reply_times_out() {
     let mut world = World::new();
     world.listener();
     let (connector, _) = world.ask(1);
-    let mut incoming = None;
-    world.run_until(|world| {
-        incoming = world.b.incoming();
-        incoming.is_some()
-    });
+    let incoming = world.request();
     let qp_b = world.b.qp();
     let parameters = AcceptParameters::default();
-    world
-        .b
-        .nic
-        .accept(incoming.unwrap(), qp_b, &parameters, 2)
-        .unwrap();
+    world.b.nic.accept(incoming, qp_b, &parameters, 2).unwrap();
     world.run();
     assert_eq!(world.b.completed(2), Some(NtStatus::IO_TIMEOUT));
     let outcome = world.a.nic.complete_connect(connector, None);
