@@ -131,7 +131,6 @@ fn a_request_times_out() {
     world.fate = Box::new(|_| vec![0]);
     let qp_b = world.b.qp();
     let parameters = AcceptParameters::default();
-    let incoming = incoming;
     world.b.nic.accept(incoming, qp_b, &parameters, 2).unwrap();
     world.run();
     assert_eq!(world.b.completed(2), Some(NtStatus::CONNECTION_ABORTED));
@@ -157,7 +156,6 @@ fn a_peer_gives_up() {
         };
         let closed = Notification::Closed(Object::Connector(connector));
         assert_eq!(world.a.told, [cancelled, closed]);
-        let incoming = incoming;
         let qp_b = world.b.qp();
         let aborted = NtStatus::CONNECTION_ABORTED;
         if reject {

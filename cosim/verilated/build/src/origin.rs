@@ -60,7 +60,9 @@ mod tests {
     fn only_the_last_clone_has_its_mark() {
         let folder = std::env::temp_dir().join(format!("tandem-origin-{}", std::process::id()));
         let [a, b, out, other] = ["a", "b", "out", "other"].map(|name| folder.join(name));
-        [&out, &other].map(|out| fs::create_dir_all(out).unwrap());
+        for out in [&out, &other] {
+            fs::create_dir_all(out).unwrap();
+        }
         let has = |root: &Path, mark: &Path| root.join(mark).is_file();
         let mark = claim(&a, &out).unwrap();
         let elsewhere = claim(&a, &other).unwrap();
