@@ -9,9 +9,10 @@ use serde::Deserialize;
 use tandem_model::engine::Config;
 use tandem_model::hal::{Hal, HalError, Target};
 use tandem_model::target::{ModelTarget, Scheduler};
-use tandem_model::wire::{Aeth, Ext, Frame, Operation, Syndrome};
+use tandem_model::wire::{Ext, Operation, Syndrome};
 use tempfile::TempPath;
 
+use crate::breach::{Border, Breach};
 use crate::coverage::Cover;
 use crate::vector::TargetKind;
 
@@ -42,32 +43,24 @@ pub enum Inject {
 }
 
 impl Inject {
-    /// What leaves a target in place of a frame.
-    fn spoil(self, bytes: Vec<u8>) -> Vec<u8> {
-        let Ok(frame) = Frame::parse(&bytes) else {
-            return bytes;
-        };
-        match (self, frame.ext) {
-            (Self::Payload, _) if !frame.payload.is_empty() => {
-                let mut payload = frame.payload.to_vec();
-                if let Some(last) = payload.last_mut() {
+    /// What does it at the border of any target; the others are in the engine's build.
+    fn breach(self) -> Option<Breach> {
+        match self {
+            Self::Payload => Some(Breach::Sent(|frame| {
+                if let Some(last) = frame.payload.last_mut() {
                     *last ^= 1;
                 }
-                frame.with_payload(&payload).to_vec()
-            }
-            (Self::Refusal, Ext::Aeth(aeth))
-                if frame.bth.opcode.operation() == Operation::Acknowledge =>
-            {
-                Frame {
-                    ext: Ext::Aeth(Aeth {
-                        syndrome: Syndrome::ACK,
-                        ..aeth
-                    }),
-                    ..frame
+                true
+            })),
+            Self::Refusal => Some(Breach::Sent(|frame| {
+                if let Ext::Aeth(aeth) = &mut frame.ext
+                    && frame.bth.opcode.operation() == Operation::Acknowledge
+                {
+                    aeth.syndrome = Syndrome::ACK;
                 }
-                .to_vec()
-            }
-            _ => bytes,
+                true
+            })),
+            Self::Frame | Self::Burst => None,
         }
     }
 }
@@ -112,6 +105,8 @@ pub struct TargetOptions {
     pub ideal_buses: bool,
     /// What is wrong with the target.
     pub inject: Option<Inject>,
+    /// What else is wrong.
+    pub breach: Option<Breach>,
     /// Whether the engine's inputs are kept, for [`AnyTarget::replay`].
     pub keep_inputs: bool,
 }
@@ -130,7 +125,7 @@ pub struct AnyTarget {
     inner: Inner,
     kind: TargetKind,
     paused: bool,
-    inject: Option<Inject>,
+    border: Option<Border>,
     /// Who counts the code that an engine executed, and the file in which it tells so.
     counts: Option<(Arc<Cover>, TempPath)>,
 }
@@ -162,11 +157,12 @@ pub fn open(kind: TargetKind, node: &str, options: &TargetOptions) -> Result<Any
         }
         TargetKind::Rtl => open_rtl(node, seed, options)?,
     };
+    let injected = options.inject.and_then(Inject::breach);
     Ok(AnyTarget {
         inner,
         kind,
         paused: false,
-        inject: options.inject,
+        border: options.breach.or(injected).map(Border::new),
         counts: options.cover.clone().zip(data),
     })
 }
@@ -256,6 +252,11 @@ impl AnyTarget {
         self.kind
     }
 
+    /// What is wrong with it.
+    pub(crate) fn breach(&self) -> Option<Breach> {
+        self.border.as_ref().map(Border::breach)
+    }
+
     /// What was checked; complete after [`Target::finish`].
     pub fn checked(&self) -> Checked {
         match &self.inner {
@@ -339,13 +340,28 @@ impl Hal for AnyTarget {
         self.get_mut().read_register(offset)
     }
     fn write_register(&mut self, offset: u32, value: u32) -> Result<(), HalError> {
-        self.get_mut().write_register(offset, value)
+        let Some(border) = &mut self.border else {
+            return self.get_mut().write_register(offset, value);
+        };
+        let writes = border.register_writes(offset, value);
+        let mut writes = writes.into_iter();
+        writes.try_for_each(|(offset, value)| self.get_mut().write_register(offset, value))
     }
     fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), HalError> {
-        self.get_mut().read_memory(address, bytes)
+        self.get_mut().read_memory(address, bytes)?;
+        if let Some(border) = &self.border {
+            border.read(address, bytes);
+        }
+        Ok(())
     }
     fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), HalError> {
-        self.get_mut().write_memory(address, bytes)
+        match &self.border {
+            Some(border) => {
+                let bytes = border.written(address, bytes);
+                self.get_mut().write_memory(address, &bytes)
+            }
+            None => self.get_mut().write_memory(address, bytes),
+        }
     }
     fn allocate(&mut self, length: usize, align: u64) -> Result<u64, HalError> {
         self.get_mut().allocate(length, align)
@@ -361,11 +377,11 @@ impl Target for AnyTarget {
     }
     fn take_frames(&mut self) -> Result<Vec<Vec<u8>>, HalError> {
         let frames = self.get_mut().take_frames()?;
-        Ok(match self.inject {
-            Some(inject) => frames
-                .into_iter()
-                .map(|frame| inject.spoil(frame))
-                .collect(),
+        Ok(match self.breach() {
+            Some(breach) => {
+                let frames = frames.into_iter();
+                frames.filter_map(|frame| breach.sent(frame)).collect()
+            }
             None => frames,
         })
     }

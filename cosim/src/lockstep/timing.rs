@@ -3,15 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use tandem_model::abi::GRACE;
 use tandem_model::engine::{DueChange, Timer, TimerChange};
 
 use super::pace::Pace;
 use super::untimely::Untimely;
 
-/// A timer ends at the latest after so many times its least time …
+/// A timer ends at the latest after so many times its least time, and [`GRACE`] clocks more.
 const LATEST: u64 = 4;
-/// … and so many clocks more, as an event that is put off.
-const GRACE: u64 = 512;
 
 /// When something happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

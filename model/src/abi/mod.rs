@@ -17,3 +17,6 @@ pub use enums::*;
 pub use layout::{Constant, Enumeration, Field, Layout, Variant};
 pub use record::Record;
 pub use tables::*;
+
+/// Clocks by which an engine may be late with what its time has come for: the end of a timer, an event that was put off.
+pub const GRACE: u64 = 512;

@@ -274,7 +274,7 @@ impl<H: Hal> Provider<H> {
             max_initiator_request_sge: MAX_SQ_SGE,
             max_receive_request_sge: MAX_RQ_SGE,
             max_read_request_sge: MAX_READ_SGE,
-            max_transfer_length: MAX_MESSAGE as u32,
+            max_transfer_length: self.max_region() as u32,
             max_inline_data_size: MAX_INLINE,
             max_inbound_read_limit: self.caps.max_ird.into(),
             max_outbound_read_limit: self.caps.max_ord.into(),
@@ -302,8 +302,9 @@ impl<H: Hal> Provider<H> {
         }
     }
 
-    /// Bytes of the greatest window or fast registration.
-    fn max_region(&self) -> u64 {
+    /// Bytes of the greatest window or fast registration, and of the greatest request (NDK-CAP-7): more would find no
+    /// region of the peer's to go to.
+    pub(super) fn max_region(&self) -> u64 {
         MAX_MESSAGE.min(u64::from(self.caps.pages) * super::PAGE_SIZE)
     }
 

@@ -131,7 +131,9 @@ impl<H: Hal> Provider<H> {
 }
 
 impl<H: Hal> Provider<H> {
-    /// Tells the engine with whom a queue pair speaks, and how. What the consumer may post is another question.
+    /// Tells the engine with whom a queue pair speaks, and how: both steps from `QpInit` to `QpRts` in one. What the
+    /// consumer may post is another question. `STATUS_INVALID_DEVICE_STATE`: it was ready before, or is in error; there
+    /// is no way back (WIRE-QP-3).
     pub(super) fn make_qp_ready(
         &mut self,
         qp: Qp,
@@ -140,6 +142,9 @@ impl<H: Hal> Provider<H> {
         let caps = self.caps;
         let number = self.qp_number(qp)?;
         let object = self.qps.get_mut(qp).ok_or(stale(qp))?;
+        if object.entry.get("state") != QpState::Init as u128 {
+            return Err(NtStatus::INVALID_DEVICE_STATE.into());
+        }
         let remote_ip = parameters.remote_ip.to_canonical();
         let octets = match remote_ip {
             IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),

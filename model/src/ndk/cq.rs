@@ -57,6 +57,14 @@ pub(super) struct CqObject {
     fresh: bool,
 }
 
+/// A ring that a queue goes on in.
+pub(super) struct Ring {
+    pub(super) base: u64,
+    pub(super) log: u32,
+    /// What the engine's table has of it.
+    pub(super) entry: Record,
+}
+
 impl CqObject {
     pub(super) fn bytes(&self) -> usize {
         CQE_BYTES << self.log
@@ -91,12 +99,7 @@ impl<H: Hal> Provider<H> {
             .cqs
             .next_number()
             .ok_or(NtStatus::INSUFFICIENT_RESOURCES)?;
-        let log = (depth + self.cq_reserve()).next_power_of_two().ilog2();
-        let base = self.rings.take(&mut self.hal, CQE_BYTES << log)?;
-        let entry = Record::new(&CQ_CONTEXT)
-            .with("valid", 1u8)
-            .with("log_size", log)
-            .with("base", base);
+        let Ring { base, log, entry } = self.take_cq_ring(depth)?;
         window::write_entry(&mut self.hal, Table::Cq, number, &entry)?;
         let object = CqObject {
             base,
@@ -120,6 +123,17 @@ impl<H: Hal> Provider<H> {
         self.cqs
             .insert(self.owner, object)
             .ok_or(NtStatus::INSUFFICIENT_RESOURCES.into())
+    }
+
+    /// A ring for so many results and what the provider has there of its own.
+    pub(super) fn take_cq_ring(&mut self, depth: u32) -> Result<Ring, NdkError> {
+        let log = (depth + self.cq_reserve()).next_power_of_two().ilog2();
+        let base = self.rings.take(&mut self.hal, CQE_BYTES << log)?;
+        let entry = Record::new(&CQ_CONTEXT)
+            .with("valid", 1u8)
+            .with("log_size", log)
+            .with("base", base);
+        Ok(Ring { base, log, entry })
     }
 
     /// Closes a completion queue. `STATUS_PENDING` as long as queue pairs complete to it: [`Notification::Closed`]

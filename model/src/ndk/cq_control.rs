@@ -4,9 +4,8 @@ use crate::abi::{CQ_CONTEXT, Record, Table};
 use crate::hal::Hal;
 
 use super::adapter::{Provider, stale};
-use super::cq::{CqObject, Entry};
+use super::cq::{Entry, Ring};
 use super::error::AdapterError;
-use super::wqe::CQE_BYTES;
 use super::{Cq, NdkError, NtStatus, window};
 use crate::abi::offsets as reg;
 
@@ -25,6 +24,7 @@ impl<H: Hal> Provider<H> {
             return Err(NtStatus::INVALID_PARAMETER.into());
         }
         self.absorb(cq)?;
+        let moderated = self.engine_moderation(cq)?;
         let object = self.cqs.get(cq).ok_or(stale(cq))?;
         if object.dead {
             return Err(NtStatus::INVALID_DEVICE_STATE.into());
@@ -34,12 +34,7 @@ impl<H: Hal> Provider<H> {
         if results.count() > depth as usize {
             return Err(NtStatus::BUFFER_OVERFLOW.into());
         }
-        let log = (depth + self.cq_reserve()).next_power_of_two().ilog2();
-        let base = self.rings.take(&mut self.hal, CQE_BYTES << log)?;
-        let entry = Record::new(&CQ_CONTEXT)
-            .with("valid", 1u8)
-            .with("log_size", log)
-            .with("base", base);
+        let Ring { base, log, entry } = self.take_cq_ring(depth)?;
         let number = Self::cq_number(cq);
         window::write_entry(&mut self.hal, Table::CqRing, number, &entry)?;
         let end = self.hal.read_register(reg::CQ_SWITCH)? as u16;
@@ -55,7 +50,11 @@ impl<H: Hal> Provider<H> {
         object.depth = depth;
         object.old_end = None;
         object.seen = 0;
-        self.write_moderation(cq)
+        // The time of an event that is put off would begin anew (NDK-MOD-7).
+        if moderated != self.engine_moderation(cq)? {
+            self.write_moderation(cq)?;
+        }
+        Ok(())
     }
 
     /// Entries that the engine decided before the exchange may still be on their way.
@@ -78,8 +77,9 @@ impl<H: Hal> Provider<H> {
 
     /// Puts off the notifications of a completion queue for up to `interval` µs after the completion that is told of,
     /// or until `count` completions wait, whichever is first (NDK-MOD-4, -5, reading O16). `u32::MAX` is no limit, and
-    /// a count above the depth neither. Interval 0, or count 0 or 1: no moderation (NDK-MOD-2, -3). Intervals are
-    /// rounded down to 65534 µs (NDK-MOD-9).
+    /// a count above the depth neither. Interval 0, or count 0 or 1: no moderation (NDK-MOD-2, -3). The engine is told
+    /// to put off by less than `interval`, so that one which is as late as it may be tells in time (NDK-MOD-7); nothing is
+    /// put off by intervals that are shorter than that, and none by more than 65534 µs and that lateness (NDK-MOD-9).
     ///
     /// `STATUS_INVALID_PARAMETER_MIX`: neither has a limit (NDK-MOD-6). `STATUS_NOT_SUPPORTED`: the adapter does not say that
     /// it can (NDK-MOD-12).
@@ -101,10 +101,9 @@ impl<H: Hal> Provider<H> {
         self.write_moderation(cq)
     }
 
-    /// Tells the engine of the moderation, if there ever was one.
+    /// Tells the engine of the moderation.
     fn write_moderation(&mut self, cq: Cq) -> Result<(), NdkError> {
-        let object = self.cqs.get_mut(cq).ok_or(stale(cq))?;
-        let (interval, count) = engine_moderation(object);
+        let (interval, count) = self.engine_moderation(cq)?;
         let entry = Record::new(&CQ_CONTEXT)
             .with("moderation_count", count)
             .with("moderation_interval", interval);
@@ -112,31 +111,29 @@ impl<H: Hal> Provider<H> {
         window::write_entry(&mut self.hal, Table::CqModeration, number, &entry)?;
         Ok(())
     }
-}
 
-/// Interval and count as the engine takes them.
-fn engine_moderation(object: &CqObject) -> (u16, u16) {
-    let (interval, count) = object.moderation;
-    if interval == 0 || count <= 1 {
-        return (0, 0);
+    /// Interval and count as the engine takes them.
+    fn engine_moderation(&self, cq: Cq) -> Result<(u16, u16), NdkError> {
+        let object = self.cqs.get(cq).ok_or(stale(cq))?;
+        let (micros, count) = object.moderation;
+        let endless = micros == u32::MAX;
+        let interval = match endless {
+            true => ENDLESS,
+            false => {
+                let units = self.config.timing.moderation_interval(micros);
+                units.min(u64::from(ENDLESS) - 1) as u16
+            }
+        };
+        if interval == 0 || count <= 1 {
+            return Ok((0, 0));
+        }
+        let count = match count > object.depth {
+            // A queue that became shallower than a count which alone governs would never fire.
+            true if endless => object.depth as u16,
+            true => ENDLESS,
+            // A depth is at most 2^14.
+            false => count as u16,
+        };
+        Ok((interval, count))
     }
-    let endless = interval == u32::MAX;
-    let interval = if endless {
-        ENDLESS
-    } else {
-        interval.min(u32::from(ENDLESS) - 1) as u16
-    };
-    // A queue that became shallower than a count which alone governs would never fire.
-    let count = if endless {
-        count.min(object.depth)
-    } else {
-        count
-    };
-    let count = if count > object.depth {
-        ENDLESS
-    } else {
-        // A depth is at most 2^14.
-        count as u16
-    };
-    (interval, count)
 }

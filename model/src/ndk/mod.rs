@@ -105,8 +105,9 @@ pub use info::{ADAPTER_INFO_SIZE, EngineCaps, NdkAdapterInfo, NdkVersion, RdmaTe
 pub use lam::{LamOutcome, NdkLogicalAddressMapping};
 pub use local::InvalidateTarget;
 pub use miniport::{
-    Keywords, LogEvent, Miniport, MiniportConfig, NdisMiniportAdapterNdkAttributes,
-    NdisNdkCapabilities, NdkState, NetEvent,
+    CloseNdkAdapterHandler, Keywords, LogEvent, Miniport, MiniportConfig,
+    NdisMiniportAdapterNdkAttributes, NdisNdkCapabilities, NdisNdkProviderCharacteristics,
+    NdisOidRequest, NdisOpenNdkAdapterParameters, NdkState, NetEvent, OpenNdkAdapterHandler,
 };
 pub use mr::MrUse;
 pub use object::{NdkObject, NdkObjectHeader, NdkObjectType};

@@ -17,7 +17,7 @@
 use crate::abi::{TokenKind, WqeOpcode};
 use crate::hal::{Hal, HalError};
 
-use super::adapter::{MAX_MESSAGE, MAX_READ_SGE, Provider, stale};
+use super::adapter::{MAX_READ_SGE, Provider, stale};
 use super::qp::{QpPhase, doorbell};
 use super::queue::{Posted, Signal};
 use super::wqe::{SqEntry, SqHeader, rq_entry};
@@ -146,7 +146,7 @@ impl<H: Hal> Provider<H> {
         let object = self.qps.get(qp).ok_or(stale(qp))?;
         let queue = object.receives.own();
         let queue = queue.ok_or(NtStatus::INVALID_DEVICE_REQUEST)?;
-        check_receive(sgl, object.max_receive_sge)?;
+        self.check_receive(sgl, object.max_receive_sge)?;
         if !queue.has_room() {
             let cq = object.receive_cq;
             self.absorb(cq)?;
@@ -247,7 +247,7 @@ impl<H: Hal> Provider<H> {
             return Err(NtStatus::DATA_OVERRUN.into());
         }
         let length = total(request.sgl);
-        if length > MAX_MESSAGE || inline && length > object.inline_data_size.into() {
+        if length > self.max_region() || inline && length > object.inline_data_size.into() {
             return Err(NtStatus::BUFFER_OVERFLOW.into());
         }
         if read && object.outbound_read_limit == 0 {
@@ -268,6 +268,17 @@ impl<H: Hal> Provider<H> {
         Ok(length as u32)
     }
 
+    /// Elements and length of a receive.
+    pub(super) fn check_receive(&self, sgl: &[Sge], max_sge: u32) -> Result<(), NdkError> {
+        if sgl.len() > max_sge as usize {
+            return Err(NtStatus::DATA_OVERRUN.into());
+        }
+        if total(sgl) > self.max_region() {
+            return Err(NtStatus::BUFFER_OVERFLOW.into());
+        }
+        Ok(())
+    }
+
     /// Check 6; looks for completions if the slots known to be free do not do.
     pub(super) fn slot(&mut self, qp: Qp, silent: bool) -> Result<Signal, NdkError> {
         let object = self.qps.get(qp).ok_or(stale(qp))?;
@@ -284,17 +295,6 @@ impl<H: Hal> Provider<H> {
             }
         }
     }
-}
-
-/// Elements and length of a receive.
-pub(super) fn check_receive(sgl: &[Sge], max_sge: u32) -> Result<(), NdkError> {
-    if sgl.len() > max_sge as usize {
-        return Err(NtStatus::DATA_OVERRUN.into());
-    }
-    if total(sgl) > MAX_MESSAGE {
-        return Err(NtStatus::BUFFER_OVERFLOW.into());
-    }
-    Ok(())
 }
 
 fn total(sgl: &[Sge]) -> u64 {

@@ -6,7 +6,6 @@ use crate::abi::{Record, SRQ_CONTEXT, Table};
 use crate::hal::Hal;
 
 use super::adapter::{MAX_DEPTH, MAX_RQ_SGE, Provider, stale};
-use super::post::check_receive;
 use super::queue::OutOfOrder;
 use super::slots::Slots;
 use super::wqe::{ENTRY, rq_entry};
@@ -179,7 +178,7 @@ impl<H: Hal> Provider<H> {
         sgl: &[Sge],
     ) -> Result<(), NdkError> {
         let object = self.srqs.get(srq).ok_or(stale(srq))?;
-        check_receive(sgl, object.max_sge)?;
+        self.check_receive(sgl, object.max_sge)?;
         if !self.srq_has_room(srq) {
             self.absorb_srq(srq)?;
         }

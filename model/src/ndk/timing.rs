@@ -1,6 +1,6 @@
 //! Time as the engine counts it.
 
-use crate::abi::offsets as reg;
+use crate::abi::{GRACE, offsets as reg};
 use crate::hal::{Hal, HalError};
 
 /// Greatest CNP_INTERVAL.
@@ -35,11 +35,28 @@ impl Timing {
     pub(super) fn apply<H: Hal>(&self, hal: &mut H) -> Result<(), HalError> {
         hal.write_register(reg::TIME_UNIT, self.time_unit.max(1).into())?;
         hal.write_register(reg::RNR_UNIT, self.rnr_unit.max(1).into())?;
-        // Clocks of 1 µs, rounded down: the interval of moderation is a greatest one (NDK-MOD-9).
-        let moderation_unit = self.rnr_unit.saturating_sub(1) / 10;
-        hal.write_register(reg::MODERATION_UNIT, moderation_unit.max(1).into())?;
+        hal.write_register(reg::MODERATION_UNIT, self.moderation_unit().into())?;
         let interval = self.cnp_interval.min(MAX_INTERVAL as u32);
         hal.write_register(reg::CNP_INTERVAL, interval)
+    }
+}
+
+impl Timing {
+    /// Clocks of 1 µs, rounded down: the interval of moderation is a greatest one (NDK-MOD-9).
+    fn moderation_unit(&self) -> u16 {
+        (self.sure_rnr_unit() / 10).max(1)
+    }
+
+    /// Clocks that 10 µs have at least; the unit was rounded up.
+    fn sure_rnr_unit(&self) -> u16 {
+        self.rnr_unit.saturating_sub(1)
+    }
+
+    /// Units that an engine is told to put an event off by, so that it comes within so many microseconds even if the
+    /// engine is as late as it may be (NDK-MOD-7); 0 if they are too few for that.
+    pub(super) fn moderation_interval(&self, micros: u32) -> u64 {
+        let clocks = u64::from(micros) * u64::from(self.sure_rnr_unit()) / 10;
+        clocks.saturating_sub(GRACE) / u64::from(self.moderation_unit())
     }
 }
 
@@ -75,6 +92,27 @@ mod tests {
             cnp_interval: reg::CNP_INTERVAL_RESET,
         };
         assert_eq!(Timing::default(), expected);
+    }
+
+    #[test]
+    fn a_late_engine_is_told_to_come_early_enough() {
+        for hertz in [1_000_000, 62_500_000, 125_000_001, 400_000_000] {
+            let timing = Timing::of_clock(hertz);
+            for micros in [1, 8, 9, 10, 50, 511, 512, 1000, 65_534, 1 << 20] {
+                let interval = timing.moderation_interval(micros);
+                let latest = interval * u64::from(timing.moderation_unit()) + GRACE;
+                let allowed = u128::from(micros) * u128::from(hertz) / 1_000_000;
+                assert!(
+                    interval == 0 || u128::from(latest) <= allowed,
+                    "{hertz} Hz, {micros} µs: {latest} of {allowed} clocks"
+                );
+            }
+        }
+        let usual = Timing::default();
+        assert_eq!(
+            [8, 10, 50].map(|micros| usual.moderation_interval(micros)),
+            [0, 1, 42]
+        );
     }
 
     #[test]

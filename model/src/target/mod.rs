@@ -14,15 +14,12 @@ pub use memory::Memory;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-use crate::abi::{CommitKind, QpState, RespondKind, RxResult, Table};
+use crate::abi::{CommitKind, GRACE, QpState, RespondKind, RxResult, Table};
 use crate::engine::{Action, Config, Effect, Engine, Illegal, InputError, Inputs, Observer, Watch};
 use crate::hal::{Hal, HalError, Target};
 use crate::wire::Frame;
 use clock::{Clock, Due};
 use pace::Pace;
-
-/// Clocks by which an engine may be late with what its time has come for.
-const TIMER_SLACK: u64 = 512;
 
 /// How the next action is chosen among the enabled ones, and when in its bounds a timer ends (T is its
 /// least time).
@@ -247,7 +244,7 @@ impl ModelTarget {
         match self.scheduler {
             Scheduler::Fair => limit,
             Scheduler::Random(_) => self.rng.next_u64() % (limit + 1),
-            Scheduler::Adversarial => limit + TIMER_SLACK,
+            Scheduler::Adversarial => limit + GRACE,
         }
     }
 

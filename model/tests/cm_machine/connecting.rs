@@ -92,10 +92,7 @@ fn a_lost_request_is_sent_again() {
 // Covers: WIRE-CM-14
 #[test]
 fn a_lost_reply_is_sent_again() {
-    let mut pair = Pair::new();
-    pair.connect(&request());
-    pair.deliver();
-    let (b, _) = pair.requested();
+    let (mut pair, _, b) = Pair::asked();
     pair.now += Duration::from_micros(100);
     pair.accept(b, &acceptance());
     let first = pair.lose();
@@ -111,10 +108,7 @@ fn a_lost_reply_is_sent_again() {
 // Covers: WIRE-CM-7
 #[test]
 fn a_lost_rtu_is_repaired_by_the_reply() {
-    let mut pair = Pair::new();
-    let a = pair.connect(&request());
-    pair.deliver();
-    let (b, _) = pair.requested();
+    let (mut pair, a, b) = Pair::asked();
     pair.accept(b, &acceptance());
     pair.deliver();
     pair.complete(a);
@@ -157,10 +151,7 @@ fn an_mra_gives_the_consumer_time() {
 /// A peer that disconnects had the reply: its RTU is not needed.
 #[test]
 fn a_disconnect_stands_for_a_lost_rtu() {
-    let mut pair = Pair::new();
-    let a = pair.connect(&request());
-    pair.deliver();
-    let (b, _) = pair.requested();
+    let (mut pair, a, b) = Pair::asked();
     pair.accept(b, &acceptance());
     pair.deliver();
     pair.complete(a);

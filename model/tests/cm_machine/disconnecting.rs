@@ -3,7 +3,7 @@
 use tandem_model::cm::machine::{Event, Refusal, State};
 use tandem_model::cm::{Message, RejectReason};
 
-use crate::pair::{Pair, Side, acceptance, names, only_rej, request};
+use crate::pair::{Pair, Side, acceptance, names, only_rej};
 
 /// NDK-DISC-1, -2, -5, -6, NDK-DEV-1, -3, WIRE-CM-9: one side asks, the other's consumer agrees; nothing is cancelled at
 /// the other side before it does.
@@ -153,10 +153,7 @@ fn a_close_is_told_once() {
 #[test]
 fn a_close_while_replying_comes_through() {
     for lost in [false, true] {
-        let mut pair = Pair::new();
-        let a = pair.connect(&request());
-        pair.deliver();
-        let (b, _) = pair.requested();
+        let (mut pair, a, b) = Pair::asked();
         pair.accept(b, &acceptance());
         pair.deliver();
         pair.close(Side::B, b);

@@ -91,10 +91,7 @@ fn a_reject_is_repeated() {
 /// NDK-REJ-1: so is the reject of a reply.
 #[test]
 fn a_reject_of_a_reply_is_repeated() {
-    let mut pair = Pair::new();
-    let a = pair.connect(&request());
-    pair.deliver();
-    let (b, _) = pair.requested();
+    let (mut pair, a, b) = Pair::asked();
     pair.accept(b, &acceptance());
     let rep = pair.deliver()[0];
     pair.a.manager.reject(pair.now, a, b"no").unwrap();

@@ -9,10 +9,7 @@ use crate::pair::{Pair, Side, acceptance, names, only_rej, request};
 // Covers: WIRE-CM-11
 #[test]
 fn a_request_is_rejected() {
-    let mut pair = Pair::new();
-    let a = pair.connect(&request());
-    pair.deliver();
-    let (b, _) = pair.requested();
+    let (mut pair, a, b) = Pair::asked();
     pair.b.manager.reject(pair.now, b, &[7; 148]).unwrap();
     pair.collect(Side::B);
     let rej = only_rej(&pair.deliver());
@@ -33,10 +30,7 @@ fn a_request_is_rejected() {
 /// NDK-REJ-1: the active consumer rejects the reply.
 #[test]
 fn a_reply_is_rejected() {
-    let mut pair = Pair::new();
-    let a = pair.connect(&request());
-    pair.deliver();
-    let (b, _) = pair.requested();
+    let (mut pair, a, b) = Pair::asked();
     pair.accept(b, &acceptance());
     pair.deliver();
     pair.a.manager.reject(pair.now, a, b"no").unwrap();
@@ -61,10 +55,7 @@ fn a_reply_is_rejected() {
 /// NDK-CONN-8: nobody answers. The peer, if it is there, is told; its consumer hears of it when it accepts (NDK-ACC-3).
 #[test]
 fn a_request_times_out() {
-    let mut pair = Pair::new();
-    let a = pair.connect(&request());
-    pair.deliver();
-    let (b, _) = pair.requested();
+    let (mut pair, a, b) = Pair::asked();
     let mut sent = Vec::new();
     while pair.a.manager.state(a) == Some(State::ReqSent) {
         pair.wait();
@@ -92,10 +83,7 @@ fn a_request_times_out() {
 /// If it misses that, its reply tells: nobody is called so here.
 #[test]
 fn a_reply_to_nobody_is_rejected() {
-    let mut pair = Pair::new();
-    let a = pair.connect(&request());
-    pair.deliver();
-    let (b, _) = pair.requested();
+    let (mut pair, a, b) = Pair::asked();
     pair.close(Side::A, a);
     pair.lose();
     pair.accept(b, &acceptance());
@@ -112,10 +100,7 @@ fn a_reply_to_nobody_is_rejected() {
 /// NDK-ACC-4, NDK-CCON-3: the active consumer never completes; when it wants to, the peer has given up.
 #[test]
 fn a_reply_times_out() {
-    let mut pair = Pair::new();
-    let a = pair.connect(&request());
-    pair.deliver();
-    let (b, _) = pair.requested();
+    let (mut pair, a, b) = Pair::asked();
     pair.accept(b, &acceptance());
     pair.deliver();
     let mut sent = Vec::new();
@@ -131,10 +116,7 @@ fn a_reply_times_out() {
 /// If the active side misses that, its RTU tells.
 #[test]
 fn an_rtu_to_nobody_is_rejected() {
-    let mut pair = Pair::new();
-    let a = pair.connect(&request());
-    pair.deliver();
-    let (b, _) = pair.requested();
+    let (mut pair, a, b) = Pair::asked();
     pair.accept(b, &acceptance());
     pair.deliver();
     while pair.b.manager.state(b) == Some(State::RepSent) {

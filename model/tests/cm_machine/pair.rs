@@ -126,6 +126,15 @@ impl Pair {
         Self::with(config(Side::A), config(Side::B))
     }
 
+    /// The same, with a request of A that has come to B; their ids of it.
+    pub fn asked() -> (Self, CommId, CommId) {
+        let mut pair = Self::new();
+        let a = pair.connect(&request());
+        pair.deliver();
+        let (b, _) = pair.requested();
+        (pair, a, b)
+    }
+
     /// Two sides of these configurations, and a listener at B.
     pub fn with(a: CmConfig, b: CmConfig) -> Self {
         let end = |config, seed| End {

@@ -1,5 +1,6 @@
 //! Connections that are not made.
 
+use tandem_model::abi::QpState;
 use tandem_model::ndk::{
     AcceptParameters, ConnectRequest, NdkError, Notification, NtStatus, Object, QpPhase,
 };
@@ -39,12 +40,7 @@ fn a_request_is_rejected() {
     let mut world = World::new();
     world.listener();
     let (connector, _) = world.ask(1);
-    let mut incoming = None;
-    world.run_until(|world| {
-        incoming = world.b.incoming();
-        incoming.is_some()
-    });
-    let incoming = incoming.unwrap();
+    let incoming = world.request();
     let outcome = world.b.nic.reject(incoming, &[0; 149]);
     assert_eq!(outcome, err(NtStatus::INVALID_BUFFER_SIZE));
     world.b.nic.reject(incoming, b"not today").unwrap();
@@ -66,12 +62,8 @@ fn a_close_rejects() {
     let mut world = World::new();
     world.listener();
     world.ask(1);
-    let mut incoming = None;
-    world.run_until(|world| {
-        incoming = world.b.incoming();
-        incoming.is_some()
-    });
-    let outcome = world.b.nic.close_connector(incoming.unwrap());
+    let incoming = world.request();
+    let outcome = world.b.nic.close_connector(incoming);
     assert_eq!(outcome, Ok(NtStatus::SUCCESS));
     world.run();
     assert_eq!(world.a.completed(1), Some(NtStatus::CONNECTION_REFUSED));
@@ -84,20 +76,12 @@ fn a_reply_is_rejected() {
     let mut world = World::new();
     world.listener();
     let (connector, qp) = world.ask(1);
-    let mut incoming = None;
-    world.run_until(|world| {
-        incoming = world.b.incoming();
-        incoming.is_some()
-    });
+    let incoming = world.request();
     let qp_b = world.b.qp();
     let parameters = AcceptParameters::default();
     let sge = world.b.sge(0, 8);
     world.b.nic.receive(qp_b, 5, &[sge]).unwrap();
-    world
-        .b
-        .nic
-        .accept(incoming.unwrap(), qp_b, &parameters, 2)
-        .unwrap();
+    world.b.nic.accept(incoming, qp_b, &parameters, 2).unwrap();
     world.run_until(|world| world.a.completed(1).is_some());
     world.a.nic.reject(connector, b"").unwrap();
     assert_eq!(world.a.nic.qp_phase(qp), Ok(QpPhase::Idle));
@@ -108,6 +92,31 @@ fn a_reply_is_rejected() {
     assert_eq!(world.b.outcomes(), [(5, NtStatus::CANCELLED)]);
 }
 
+/// A queue pair that is flushed while its connection is made stays in error, whatever the peer says.
+// Covers: WIRE-QP-3
+#[test]
+fn a_queue_pair_is_flushed_meanwhile() {
+    let mut world = World::new();
+    world.listener();
+    let (connector, qp) = world.ask(1);
+    let sge = world.a.sge(0, 8);
+    world.a.nic.receive(qp, 5, &[sge]).unwrap();
+    let incoming = world.request();
+    world.a.nic.flush(qp).unwrap();
+    let qp_b = world.b.qp();
+    let parameters = AcceptParameters::default();
+    let accepted = world.b.nic.accept(incoming, qp_b, &parameters, 2);
+    assert_eq!(accepted, Ok(NtStatus::PENDING));
+    world.run_until(|world| world.a.completed(1) == Some(NtStatus::SUCCESS));
+    world.a.nic.complete_connect(connector, None).unwrap();
+    world.run();
+    let number = world.a.nic.qp_number(qp).unwrap();
+    let engine = world.a.nic.hal().engine();
+    assert_eq!(engine.qp_state(number), Some(QpState::Err));
+    assert_eq!(world.a.nic.qp_phase(qp), Ok(QpPhase::Error));
+    assert_eq!(world.a.outcomes(), [(5, NtStatus::CANCELLED)]);
+}
+
 /// NDK-CONN-8, NDK-ACC-3: the peer does not answer; when it wants to, nobody is there any more.
 // Covers: NDK-CONN-8, NDK-ACC-3
 #[test]
@@ -115,18 +124,13 @@ fn a_request_times_out() {
     let mut world = World::new();
     world.listener();
     world.ask(1);
-    let mut incoming = None;
-    world.run_until(|world| {
-        incoming = world.b.incoming();
-        incoming.is_some()
-    });
+    let incoming = world.request();
     world.fate = Box::new(|_| vec![]);
     world.run_until(|world| !world.a.told.is_empty());
     assert_eq!(world.a.completed(1), Some(NtStatus::IO_TIMEOUT));
     world.fate = Box::new(|_| vec![0]);
     let qp_b = world.b.qp();
     let parameters = AcceptParameters::default();
-    let incoming = incoming.unwrap();
     world.b.nic.accept(incoming, qp_b, &parameters, 2).unwrap();
     world.run();
     assert_eq!(world.b.completed(2), Some(NtStatus::CONNECTION_ABORTED));
@@ -140,11 +144,7 @@ fn a_peer_gives_up() {
         let mut world = World::new();
         world.listener();
         let (connector, _) = world.ask(1);
-        let mut incoming = None;
-        world.run_until(|world| {
-            incoming = world.b.incoming();
-            incoming.is_some()
-        });
+        let incoming = world.request();
         let outcome = world.a.nic.close_connector(connector);
         assert_eq!(outcome, Ok(NtStatus::PENDING));
         world.run();
@@ -156,7 +156,6 @@ fn a_peer_gives_up() {
         };
         let closed = Notification::Closed(Object::Connector(connector));
         assert_eq!(world.a.told, [cancelled, closed]);
-        let incoming = incoming.unwrap();
         let qp_b = world.b.qp();
         let aborted = NtStatus::CONNECTION_ABORTED;
         if reject {
@@ -176,18 +175,10 @@ fn a_reply_times_out() {
     let mut world = World::new();
     world.listener();
     let (connector, _) = world.ask(1);
-    let mut incoming = None;
-    world.run_until(|world| {
-        incoming = world.b.incoming();
-        incoming.is_some()
-    });
+    let incoming = world.request();
     let qp_b = world.b.qp();
     let parameters = AcceptParameters::default();
-    world
-        .b
-        .nic
-        .accept(incoming.unwrap(), qp_b, &parameters, 2)
-        .unwrap();
+    world.b.nic.accept(incoming, qp_b, &parameters, 2).unwrap();
     world.run();
     assert_eq!(world.b.completed(2), Some(NtStatus::IO_TIMEOUT));
     let outcome = world.a.nic.complete_connect(connector, None);

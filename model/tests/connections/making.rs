@@ -103,12 +103,7 @@ fn read_limits_are_agreed_on() {
         .nic
         .connect(connector, qp, local, &request, 1)
         .unwrap();
-    let mut incoming = None;
-    world.run_until(|world| {
-        incoming = world.b.incoming();
-        incoming.is_some()
-    });
-    let incoming = incoming.unwrap();
+    let incoming = world.request();
     let offered = world.b.nic.connection_data(incoming).unwrap();
     assert_eq!(
         (offered.inbound_read_limit, offered.outbound_read_limit),
@@ -151,18 +146,10 @@ fn no_reads_means_none() {
         .nic
         .connect(connector, qp, local, &request, 1)
         .unwrap();
-    let mut incoming = None;
-    world.run_until(|world| {
-        incoming = world.b.incoming();
-        incoming.is_some()
-    });
+    let incoming = world.request();
     let qp_b = world.b.qp();
     let parameters = AcceptParameters::default();
-    world
-        .b
-        .nic
-        .accept(incoming.unwrap(), qp_b, &parameters, 2)
-        .unwrap();
+    world.b.nic.accept(incoming, qp_b, &parameters, 2).unwrap();
     world.run_until(|world| world.a.completed(1).is_some());
     world.a.nic.complete_connect(connector, None).unwrap();
     let sge = world.a.sge(0, 8);
@@ -183,18 +170,10 @@ fn only_receives_are_taken_before() {
     assert_eq!(world.a.nic.send(qp, 9, &[sge], OpFlags::NONE), invalid);
     assert_eq!(world.a.nic.receive(qp, 9, &[sge]), Ok(()));
     assert_eq!(world.a.nic.complete_connect(connector, None), invalid);
-    let mut incoming = None;
-    world.run_until(|world| {
-        incoming = world.b.incoming();
-        incoming.is_some()
-    });
+    let incoming = world.request();
     let qp_b = world.b.qp();
     let parameters = AcceptParameters::default();
-    world
-        .b
-        .nic
-        .accept(incoming.unwrap(), qp_b, &parameters, 2)
-        .unwrap();
+    world.b.nic.accept(incoming, qp_b, &parameters, 2).unwrap();
     let sge = world.b.sge(0, 8);
     assert_eq!(world.b.nic.send(qp_b, 9, &[sge], OpFlags::NONE), invalid);
     assert_eq!(world.b.nic.qp_phase(qp_b), Ok(QpPhase::Connecting));

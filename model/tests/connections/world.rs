@@ -285,15 +285,20 @@ impl World {
         (connector, qp)
     }
 
+    /// Lets time pass until a request has come to B; its connector.
+    pub fn request(&mut self) -> Connector {
+        let mut incoming = None;
+        self.run_until(|world| {
+            incoming = world.b.incoming();
+            incoming.is_some()
+        });
+        incoming.expect("no request comes")
+    }
+
     /// A connection, without losses; B has a listener.
     pub fn connect(&mut self) -> Pair {
         let (a, qp_a) = self.ask(1);
-        let mut b = None;
-        assert!(self.run_until(|world| {
-            b = world.b.incoming();
-            b.is_some()
-        }));
-        let b = b.unwrap();
+        let b = self.request();
         let qp_b = self.b.qp();
         let parameters = AcceptParameters {
             disconnect_event_context: Some(0xB),

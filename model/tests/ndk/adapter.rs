@@ -88,7 +88,7 @@ fn ndk_cap_adapter_info() {
     assert_eq!(info.max_read_request_sge, 4);
     assert_eq!(info.max_receive_request_sge, 4);
     assert_eq!(info.max_inline_data_size, 224);
-    assert_eq!(info.max_transfer_length, 1 << 31);
+    assert_eq!(info.max_transfer_length, 4 << 20);
     assert_eq!(info.max_registration_size, 4 << 20);
     assert_eq!(info.max_window_size, 4 << 20);
     assert_eq!(info.frmr_page_count, 16);

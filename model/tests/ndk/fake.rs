@@ -31,6 +31,8 @@ pub struct Fake {
     pub pages: BTreeMap<u32, u64>,
     /// Pages of each page command.
     pub page_commands: Vec<u32>,
+    /// States that queue pairs were put into, oldest first.
+    pub states: Vec<(u32, u8)>,
     cq_producers: BTreeMap<u32, u16>,
     event_producer: u16,
     pub interrupt: bool,
@@ -56,6 +58,7 @@ impl Fake {
             tables: BTreeMap::new(),
             pages: BTreeMap::new(),
             page_commands: Vec::new(),
+            states: Vec::new(),
             cq_producers: BTreeMap::new(),
             event_producer: 0,
             interrupt: false,
@@ -179,6 +182,10 @@ impl Fake {
             if command == Table::Cq as u32 {
                 self.cq_producers.insert(index, 0);
             }
+            if command == Table::Qp as u32 {
+                let entry = Record::from_bytes(&QP_CONTEXT, &data);
+                self.states.push((index, entry.get("state") as u8));
+            }
             self.tables.insert((command, index), data);
         }
         self.busy_left = self.busy;
@@ -259,7 +266,12 @@ impl Bed {
 
     /// With another configuration, or other queue-pair parameters.
     pub fn with(config: AdapterConfig, change: impl FnOnce(&mut QpParameters)) -> Self {
-        let mut nic = Provider::open(Fake::new(), config).unwrap();
+        Self::on(Fake::new(), config, change)
+    }
+
+    /// On another adapter.
+    pub fn on(hal: Fake, config: AdapterConfig, change: impl FnOnce(&mut QpParameters)) -> Self {
+        let mut nic = Provider::open(hal, config).unwrap();
         let pd = nic.create_pd().unwrap();
         let cq = nic.create_cq(256, CQ_CONTEXT_VALUE).unwrap();
         let mut parameters = QpParameters::new(cq, cq);

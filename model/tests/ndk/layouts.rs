@@ -2,10 +2,12 @@
 
 use std::mem::{align_of, offset_of, size_of};
 
+use crate::fake::Fake;
 use tandem_model::ndk::{
     AdapterFlags, ArmType, MrFlags, NdisMiniportAdapterNdkAttributes, NdisNdkCapabilities,
     NdisNdkConnectionEntry, NdisNdkConnections, NdisNdkLocalEndpointEntry, NdisNdkLocalEndpoints,
-    NdisNdkPerformanceCounters, NdisNdkStatisticsInfo, NdisObjectHeader, NdkAdapterInfo, NdkResult,
+    NdisNdkPerformanceCounters, NdisNdkProviderCharacteristics, NdisNdkStatisticsInfo,
+    NdisObjectHeader, NdisOidRequest, NdisOpenNdkAdapterParameters, NdkAdapterInfo, NdkResult,
     NdkResultEx, NtStatus, Oid, OpFlags, OperationType, RdmaTechnology, RemoteToken, Sge,
     SockaddrInet,
 };
@@ -85,6 +87,49 @@ fn ndk_cap_1_layout() {
             0x00, 0x04, 0x08, 0x10, 0x18, 0x20, 0x24, 0x28, 0x2C, 0x30, 0x34, 0x38, 0x3C, 0x40,
             0x44, 0x48, 0x4C, 0x50, 0x54, 0x58, 0x5C, 0x60
         ]
+    );
+}
+
+#[test]
+fn what_ndis_hands_over() {
+    type Characteristics = NdisNdkProviderCharacteristics<Fake>;
+    assert_eq!(size_of::<Characteristics>(), 24);
+    assert_eq!(
+        [
+            offset_of!(Characteristics, header),
+            offset_of!(Characteristics, flags),
+            offset_of!(Characteristics, open_ndk_adapter_handler),
+            offset_of!(Characteristics, close_ndk_adapter_handler),
+        ],
+        [0, 4, 8, 16]
+    );
+    type Open = NdisOpenNdkAdapterParameters;
+    assert_eq!(size_of::<Open>(), 12);
+    assert_eq!(
+        [
+            offset_of!(Open, version),
+            offset_of!(Open, switch_id),
+            offset_of!(Open, v_port_id),
+        ],
+        [0, 4, 8]
+    );
+    type Request = NdisOidRequest;
+    assert_eq!(size_of::<Request>(), 64);
+    assert_eq!(
+        [
+            offset_of!(Request, header),
+            offset_of!(Request, request_type),
+            offset_of!(Request, port_number),
+            offset_of!(Request, timeout),
+            offset_of!(Request, request_id),
+            offset_of!(Request, request_handle),
+            offset_of!(Request, oid),
+            offset_of!(Request, information_buffer),
+            offset_of!(Request, information_buffer_length),
+            offset_of!(Request, bytes_written),
+            offset_of!(Request, bytes_needed),
+        ],
+        [0, 4, 8, 12, 16, 24, 32, 40, 48, 52, 56]
     );
 }
 

@@ -17,4 +17,5 @@ mod posting;
 mod results;
 mod silent;
 mod statistics;
+mod transitions;
 mod wqe;

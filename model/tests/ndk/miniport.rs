@@ -4,8 +4,9 @@ use tandem_model::abi::{Status, WqeOpcode};
 use tandem_model::ndk::bench::PathMtu;
 use tandem_model::ndk::{
     Adapter, AdapterConfig, ConnectionConfig, Keywords, LogEvent, Miniport, MiniportConfig, MrUse,
-    NdisNdkPerformanceCounters, NdkError, NdkState, NdkVersion, NetEvent, Notification, NtStatus,
-    Object, Oid, OidOutcome, OidRequestType, OpFlags, QpParameters, RdmaTechnology,
+    NdisNdkPerformanceCounters, NdisObjectHeader, NdisOidRequest, NdisOpenNdkAdapterParameters,
+    NdkError, NdkState, NdkVersion, NetEvent, Notification, NtStatus, Object, Oid, OidOutcome,
+    OidRequestType, OpFlags, QpParameters, RdmaTechnology,
 };
 
 use crate::fake::{Fake, cqe, peer, srq_parameters};
@@ -66,6 +67,65 @@ fn ndk_open_1_versions_of_instances() {
     assert_eq!(asked(2, 2), bad);
     assert_eq!(asked(0, 0), bad);
     assert_eq!(asked(3, 0), bad);
+}
+
+/// NDIS opens and closes instances by what the driver registered.
+#[test]
+fn registered_handlers() {
+    let registered = Miniport::<Fake>::characteristics();
+    let header = registered.header;
+    assert_eq!(
+        (header.object_type, header.revision, header.size),
+        (0xB2, 1, 24)
+    );
+    assert_eq!(registered.flags, 0);
+    let mut miniport = miniport();
+    let mut parameters = NdisOpenNdkAdapterParameters {
+        version: V1,
+        switch_id: 0,
+        v_port_id: 0,
+    };
+    let adapter = (registered.open_ndk_adapter_handler)(&mut miniport, &parameters).unwrap();
+    assert!(miniport.adapter(adapter).is_ok());
+    let closed = (registered.close_ndk_adapter_handler)(&mut miniport, adapter);
+    assert_eq!(closed, Ok(vec![]));
+    parameters.version.major = 9;
+    let opened = (registered.open_ndk_adapter_handler)(&mut miniport, &parameters);
+    assert_eq!(opened, Err(NtStatus::NDIS_BAD_VERSION.into()));
+}
+
+/// Only as much of the buffer counts as the request says.
+// Covers: NDK-OIDQ-1, NDK-OIDQ-2, NDK-OIDQ-3
+#[test]
+fn ndk_oidq_1_as_ndis_hands_it_over() {
+    let mut miniport = miniport();
+    let mut request = NdisOidRequest {
+        header: NdisObjectHeader {
+            object_type: 0x96,
+            revision: 1,
+            size: 64,
+        },
+        request_type: OidRequestType::QueryInformation,
+        port_number: 0,
+        timeout: 0,
+        request_id: 1,
+        request_handle: 2,
+        oid: Oid::NDK_LOCAL_ENDPOINTS,
+        information_buffer: 0x1000,
+        information_buffer_length: 15,
+        bytes_written: 99,
+        bytes_needed: 99,
+    };
+    let mut buffer = [0xEE; 32];
+    let status = miniport.ndis_oid_request(&mut request, &mut buffer);
+    assert_eq!(status, NtStatus::NDIS_BUFFER_TOO_SHORT);
+    assert_eq!((request.bytes_written, request.bytes_needed), (0, 16));
+    assert_eq!(buffer, [0xEE; 32]);
+    request.information_buffer_length = 16;
+    let status = miniport.ndis_oid_request(&mut request, &mut buffer);
+    assert_eq!(status, NtStatus::SUCCESS);
+    assert_eq!((request.bytes_written, request.bytes_needed), (16, 0));
+    assert_eq!(buffer[16..], [0xEE; 16]);
 }
 
 // Covers: NDK-OPEN-3

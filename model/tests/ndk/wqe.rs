@@ -5,7 +5,7 @@ use tandem_model::ndk::{AdapterConfig, OpFlags, RemoteToken, Sge};
 
 use proptest::prelude::*;
 
-use crate::fake::{Bed, sge};
+use crate::fake::{Bed, Fake, sge};
 
 #[test]
 fn ndk_send_1_every_byte() {
@@ -120,7 +120,10 @@ proptest! {
         flags in (0u32..0x400).prop_map(|flags| OpFlags(flags & 0x203)),
         sgl in prop::collection::vec((any::<u64>(), 0u32..1 << 27, any::<u32>()), 0..15),
     ) {
-        let mut bed = Bed::with(AdapterConfig::default(), |p| p.max_initiator_request_sge = 14);
+        // Pages for requests of 2 GiB.
+        let mut hal = Fake::new();
+        hal.registers.insert(0x008, 6 | 5 << 8 | 8 << 16 | 19 << 24);
+        let mut bed = Bed::on(hal, AdapterConfig::default(), |p| p.max_initiator_request_sge = 14);
         let sgl: Vec<Sge> = sgl.iter().map(|(a, l, t)| sge(*a, *l, *t)).collect();
         bed.nic.write(bed.qp, 0, &sgl, address, RemoteToken(token), flags).unwrap();
         let hal = bed.nic.hal();

@@ -1,11 +1,13 @@
 //! The five operations, and what they move.
 
+use tandem_model::hal::Hal;
 use tandem_model::ndk::bench::PathMtu;
 use tandem_model::ndk::{
     Mdl, MrFlags, NtStatus, OpFlags, OperationType, QpPhase, RemoteToken, Sge,
 };
+use tandem_model::target::Scheduler;
 
-use crate::world::{self, BUFFER, Change, PLAIN, VA};
+use crate::world::{self, BUFFER, Change, PLAIN, VA, World};
 use crate::{NONE, SILENT, each, pattern};
 
 use NtStatus as S;
@@ -50,6 +52,65 @@ fn send_and_receive() {
                 assert_eq!(w.b.bytes(4090, length), data);
             }
         });
+    }
+}
+
+/// The buffer of a node becomes as large as one request may be.
+fn enlarge(node: &mut world::Node) -> u32 {
+    let length = node.nic.query_adapter_info().max_transfer_length;
+    node.nic.deregister_mr(node.mr).unwrap();
+    let hal = node.nic.hal_mut();
+    node.buffer = hal.allocate(length as usize, 4096).unwrap();
+    let mdl = [Mdl::contiguous(VA, node.buffer, length)];
+    let rights = MrFlags::ALLOW_REMOTE_READ | MrFlags::ALLOW_REMOTE_WRITE;
+    let registered = node.nic.register_mr(node.mr, &mdl, length.into(), rights);
+    registered.unwrap();
+    length
+}
+
+/// One request of each kind moves as much as the adapter says; a byte more is refused.
+// Covers: NDK-CAP-7
+#[test]
+fn ndk_cap_7_greatest_requests() {
+    for (scheduler, mtu) in [
+        (Scheduler::Fair, PathMtu::B4096),
+        (Scheduler::Adversarial, PathMtu::B1024),
+        (Scheduler::Random(1), PathMtu::B256),
+    ] {
+        let mut w = World::new(scheduler, &Change { mtu, ..PLAIN });
+        let length = enlarge(&mut w.a);
+        assert_eq!(enlarge(&mut w.b), length);
+        let data = pattern(length);
+        let far = w.b.remote_token();
+        let whole = [w.a.sge(0, length)];
+        w.a.fill(0, &data);
+        w.a.nic.write(w.a.qp, 1, &whole, VA, far, NONE).unwrap();
+        w.run();
+        assert_eq!(w.a.results(), [(1, T::Write, S::SUCCESS)]);
+        assert!(w.b.bytes(0, length) == data);
+        w.a.fill(0, &vec![0; length as usize]);
+        w.a.nic.read(w.a.qp, 2, &whole, VA, far, NONE).unwrap();
+        w.run();
+        assert_eq!(w.a.results(), [(2, T::Read, S::SUCCESS)]);
+        assert!(w.a.bytes(0, length) == data);
+        w.b.fill(0, &vec![0; length as usize]);
+        let sink = [w.b.sge(0, 5), w.b.sge(5, length - 5)];
+        w.b.nic.receive(w.b.qp, 3, &sink).unwrap();
+        w.a.nic.send(w.a.qp, 3, &whole, NONE).unwrap();
+        w.run();
+        assert_eq!(w.a.results(), [(3, T::Send, S::SUCCESS)]);
+        let received: Vec<_> = w.b.poll().iter().map(|r| r.bytes_transferred).collect();
+        assert_eq!(received, [length]);
+        assert!(w.b.bytes(0, length) == data);
+        let more = [w.a.sge(0, length), w.a.sge(0, 1)];
+        let outcomes = [
+            w.a.nic.write(w.a.qp, 4, &more, VA, far, NONE),
+            w.a.nic.read(w.a.qp, 4, &more, VA, far, NONE),
+            w.a.nic.send(w.a.qp, 4, &more, NONE),
+            w.a.nic.receive(w.a.qp, 4, &more),
+        ];
+        assert_eq!(outcomes, [(); 4].map(|()| Err(S::BUFFER_OVERFLOW.into())));
+        w.finish();
     }
 }
 

@@ -210,8 +210,8 @@ impl World {
     /// Lets time pass until nothing happens before the first deadline.
     pub fn settle(&mut self) {
         for _ in 0..1_000_000 {
-            let forth = self.carry(true);
-            let back = self.carry(false);
+            let forth = self.carry(true, 16);
+            let back = self.carry(false, 16);
             if !forth && !back {
                 return;
             }
@@ -248,14 +248,20 @@ impl World {
         }
     }
 
-    /// Lets a node run a little, and takes its frames to the other; whether anything happened.
-    fn carry(&mut self, forth: bool) -> bool {
+    /// Lets one clock pass.
+    pub fn tick(&mut self) {
+        self.carry(true, 1);
+        self.carry(false, 1);
+    }
+
+    /// Lets a node run for so many clocks, and takes its frames to the other; whether anything happened.
+    fn carry(&mut self, forth: bool, clocks: u32) -> bool {
         let (from, to) = if forth {
             (&mut self.a, &mut self.b)
         } else {
             (&mut self.b, &mut self.a)
         };
-        let busy = from.nic.hal_mut().advance(16).unwrap();
+        let busy = from.nic.hal_mut().advance(clocks).unwrap();
         let frames = from.nic.hal_mut().take_frames().unwrap();
         for frame in &frames {
             if !(self.loses)(self.frames) {

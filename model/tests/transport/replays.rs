@@ -148,6 +148,44 @@ fn as_many_as_max_ird() {
     }
 }
 
+/// No more reads are in progress than max_ird: the next one is refused, and those before it are answered.
+// Covers: NDK-CAP-4
+#[test]
+fn no_more_in_progress_than_max_ird() {
+    for max_ird in 1..=4u8 {
+        let (w, theirs) = world(QpOptions {
+            max_ird,
+            ..options()
+        });
+        let mut engine = Driver::new(w);
+        let give = |engine: &mut Driver, n: u32| {
+            let one = read(PSN + n, theirs.address, theirs.token, 8);
+            engine.world.b.target.send_frame(&one).unwrap();
+            engine.take_frame();
+            *engine.world.b.target.last_action().unwrap()
+        };
+        let respond = |kind: RespondKind, n: u32| {
+            tandem_model::engine::Action::new(CommitKind::Respond, QB)
+                .with_psn(PSN + n)
+                .with_cause(kind as u8)
+        };
+        let most = u32::from(max_ird);
+        for n in 0..most {
+            assert_eq!(give(&mut engine, n), request(PSN + n, RxResult::Accept));
+        }
+        // One that was answered makes room for one.
+        engine.accepted(respond(RespondKind::Read, 0));
+        let verdict = give(&mut engine, most);
+        assert_eq!(verdict, request(PSN + most, RxResult::Accept));
+        let verdict = give(&mut engine, most + 1);
+        assert_eq!(verdict, request(PSN + most + 1, RxResult::NakInvalid));
+        for n in 1..=most {
+            engine.accepted(respond(RespondKind::Read, n));
+        }
+        engine.accepted(respond(RespondKind::Nak, most + 1));
+    }
+}
+
 /// The responses to a duplicate wait behind what is queued, and are not among the reads that max_ird limits.
 #[test]
 fn queued_replays() {

@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::impairment::Several;
 use super::object::ReadLimits;
 use super::value::{At, HexBytes, Number, Status};
 
@@ -209,28 +208,4 @@ pub struct ExpectConnection {
     pub peer_port: Option<u16>,
     /// Node of the peer, whose address it must be.
     pub peer: Option<At<String>>,
-}
-
-macro_rules! closing {
-    ($($(#[$meta:meta])* $name:ident, $verb:ident, $what:literal;)+) => { $(
-        $(#[$meta])*
-        #[derive(Clone, Debug, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields)]
-        pub struct $name {
-            #[doc = $what]
-            pub $verb: At<String>,
-            /// What the call returns, or a list of what it may return; STATUS_PENDING waits for the close to end.
-            #[serde(default = "super::step::success")]
-            pub returns: Several<Status>,
-        }
-    )+ };
-}
-
-closing! {
-    /// NdkCloseConnector.
-    CloseConnector, close_connector, "Connector.";
-    /// NdkCloseListener.
-    CloseListener, close_listener, "Listener.";
-    /// NdkCloseSharedEndpoint.
-    CloseSharedEndpoint, close_shared_endpoint, "Shared endpoint.";
 }

@@ -5,6 +5,7 @@
 
 mod cases;
 mod check;
+mod closing;
 pub mod connection;
 mod error;
 mod explain;

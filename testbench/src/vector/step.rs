@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub use super::connection::{
-    Accept, CloseConnector, CloseListener, CloseSharedEndpoint, CompleteConnect, ConnectEvents,
-    ConnectTo, Disconnect, ExpectCompleted, ExpectConnect, ExpectConnection, ExpectDisconnect,
-    Listen, Reject,
+pub use super::closing::{
+    CloseConnector, CloseListener, CloseMr, CloseMw, CloseQp, CloseSharedEndpoint, CloseSrq,
 };
-use super::impairment::{Impairment, Several};
+pub use super::connection::{
+    Accept, CompleteConnect, ConnectEvents, ConnectTo, Disconnect, ExpectCompleted, ExpectConnect,
+    ExpectConnection, ExpectDisconnect, Listen, Reject,
+};
+use super::impairment::Impairment;
 use super::object::Endpoint;
 pub use super::part::*;
 use super::value::{At, Number, Pattern, RequestFlags, Status, TokenRef};
@@ -241,38 +243,6 @@ steps! {
         #[serde(default)]
         returns: Status,
     }
-    /// NdkCloseQp.
-    CloseQp, CloseQp, "close_qp" {
-        /// Queue pair.
-        close_qp: At<String>,
-        /// What the call returns, or a list of what it may return; STATUS_PENDING waits for the close to end.
-        #[serde(default = "success")]
-        returns: Several<Status>,
-    }
-    /// NdkCloseMw.
-    CloseMw, CloseMw, "close_mw" {
-        /// Window.
-        close_mw: At<String>,
-        /// What the call returns, or a list of what it may return; STATUS_PENDING waits for the close to end.
-        #[serde(default = "success")]
-        returns: Several<Status>,
-    }
-    /// NdkCloseMr.
-    CloseMr, CloseMr, "close_mr" {
-        /// Region.
-        close_mr: At<String>,
-        /// What the call returns, or a list of what it may return; STATUS_PENDING waits for the close to end.
-        #[serde(default = "success")]
-        returns: Several<Status>,
-    }
-    /// NdkCloseSrq.
-    CloseSrq, CloseSrq, "close_srq" {
-        /// Shared receive queue.
-        close_srq: At<String>,
-        /// What the call returns, or a list of what it may return; STATUS_PENDING waits for the close to end.
-        #[serde(default = "success")]
-        returns: Several<Status>,
-    }
     /// NdkModifySrq.
     ModifySrq, ModifySrq, "modify_srq" {
         /// Shared receive queue.
@@ -476,6 +446,14 @@ steps! {
         /// The frames.
         expect_order: Vec<Passing>,
     }
+    /// The greatest number of reads of the peer that were in progress at once at a queue pair, as the wire saw it from the
+    /// first step on: from when their request was sent until their last response was.
+    ExpectReads, ExpectReads, "expect_reads" {
+        /// Queue pair that answers them.
+        expect_reads: At<String>,
+        /// The number, or bounds.
+        at_once: Count,
+    }
     /// Compares everything that was posted with all that came of it: results, errors, memory.
     ExpectAccounted, ExpectAccounted, "expect_accounted" {
         /// When.
@@ -488,11 +466,6 @@ steps! {
         /// Name and value: a number, or `{ at_least, at_most }`.
         values: BTreeMap<String, Count>,
     }
-}
-
-/// What a call returns that nothing is said of.
-pub(super) fn success() -> Several<Status> {
-    Several::One(Status::default())
 }
 
 macro_rules! verbs {
@@ -576,6 +549,7 @@ verbs! {
     ExpectFrames(ExpectFrames) = "expect_frames";
     ExpectSent(ExpectSent) = "expect_sent";
     ExpectOrder(ExpectOrder) = "expect_order";
+    ExpectReads(ExpectReads) = "expect_reads";
     ExpectRegisters(ExpectRegisters) = "expect_registers";
     ExpectAccounted(ExpectAccounted) = "expect_accounted";
     Network(NetworkStep) = "network";

@@ -192,6 +192,9 @@ fn open(
         rnr_unit: clocks(&node.rnr_unit, RNR_UNIT) as u16,
         cnp_interval: clocks(&node.cnp_interval, CNP_INTERVAL),
     };
+    if let Some(breach) = options.breach {
+        breach.config(&mut config);
+    }
     let failed = |error: String| StepError::new(format!("node {name}: {error}"));
     let target =
         targets::open(kind, name, &options.targets()).map_err(|error| failed(error.to_string()))?;

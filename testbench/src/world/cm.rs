@@ -6,16 +6,15 @@ use std::time::Duration;
 
 use tandem_model::cm::TimeCode;
 use tandem_model::ndk::{
-    AcceptParameters, ConnectRequest, ConnectionConfig, Connector, Listener, Notification,
-    NtStatus, Object, SharedEndpoint,
+    AcceptParameters, ConnectRequest, ConnectionConfig, Connector, Listener, Notification, Object,
+    SharedEndpoint,
 };
 
 use super::expect::await_notification;
 use super::state::{Peer, Result, State, StepError, missing};
 use super::{Address, close};
-use crate::vector::connection as step;
 use crate::vector::object::ReadLimits;
-use crate::vector::{At, Vector};
+use crate::vector::{At, Vector, step};
 
 /// Contexts of listeners.
 const CONTEXTS: u64 = 0x4C53_0000_0000_0000;
@@ -205,7 +204,7 @@ pub(super) fn connect(state: &mut State, step: &step::ConnectTo) -> Result {
             )
         }
     };
-    if returned(state, node, call, outcome, step.returns.0)? {
+    if state.answered(node, call, outcome, step.returns.0)? {
         state.joins(&step.connect_to, &step.qp);
     }
     Ok(())
@@ -258,7 +257,7 @@ pub(super) fn accept(state: &mut State, step: &step::Accept) -> Result {
     };
     let nic = state.nic(node)?;
     let outcome = nic.accept(connector, qp, &parameters, step.context.0);
-    if returned(state, node, "NdkAccept", outcome, step.returns.0)? {
+    if state.answered(node, "NdkAccept", outcome, step.returns.0)? {
         state.joins(&step.accept, &step.qp);
     }
     Ok(())
@@ -330,7 +329,7 @@ pub(super) fn disconnect(state: &mut State, step: &step::Disconnect) -> Result {
         state.ledger.cut(&qp);
     }
     let outcome = state.nic(node)?.disconnect(connector, step.context.0);
-    returned(state, node, "NdkDisconnect", outcome, step.returns.0)?;
+    state.answered(node, "NdkDisconnect", outcome, step.returns.0)?;
     Ok(())
 }
 
@@ -466,25 +465,4 @@ fn inbound(reads: Option<ReadLimits>, usual: u32) -> u32 {
 
 fn outbound(reads: Option<ReadLimits>, usual: u32) -> u32 {
     reads.map_or(usual, |reads| reads.outbound)
-}
-
-/// Compares what a call returned that may be pending; whether it was taken.
-fn returned(
-    state: &State,
-    node: usize,
-    call: &str,
-    outcome: std::result::Result<NtStatus, tandem_model::ndk::NdkError>,
-    expected: NtStatus,
-) -> Result<bool> {
-    let taken = outcome.is_ok();
-    let status = match outcome {
-        Ok(status) => status,
-        Err(error) => error.status().ok_or_else(|| state.broken(node, error))?,
-    };
-    if status != expected {
-        return Err(StepError::new(format!(
-            "{call} returned {status}, expected {expected}"
-        )));
-    }
-    Ok(taken)
 }

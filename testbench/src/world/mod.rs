@@ -18,6 +18,7 @@ mod node;
 mod nodes;
 mod oid;
 mod post;
+mod reads;
 mod register;
 mod results;
 mod run;

@@ -159,7 +159,12 @@ impl World {
         let now = software_time(self.clocks);
         for node in &mut self.nodes {
             match node.nic.poll(now) {
-                Ok(notifications) => node.notifications.extend(notifications),
+                Ok(mut notifications) => {
+                    if let Some(breach) = node.nic.hal().breach() {
+                        notifications.retain_mut(|told| breach.told(told));
+                    }
+                    node.notifications.extend(notifications);
+                }
                 Err(error) => return Err(node.error(error)),
             }
             activity.timers |= node.nic.next_deadline().is_some();

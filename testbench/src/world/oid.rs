@@ -21,7 +21,11 @@ pub(super) fn request(state: &mut State, step: &OidStep) -> Result {
     };
     let before = vec![step.fill.unwrap_or(FILL); step.buffer];
     let mut buffer = before.clone();
-    let outcome = state.nic(place)?.oid_request(kind, oid, &mut buffer);
+    let nic = state.nic(place)?;
+    let mut outcome = nic.oid_request(kind, oid, &mut buffer);
+    if let Some(breach) = nic.hal().breach() {
+        breach.answer(&mut outcome, &mut buffer);
+    }
     if outcome.status != step.returns.0 {
         return Err(StepError::new(format!(
             "the request returned {}, expected {}",

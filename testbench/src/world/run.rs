@@ -10,8 +10,9 @@ use tandem_model::ndk::{ArmType, Notification, NtStatus, Object};
 use super::state::{Result as StepResult, State, StepError};
 use super::{
     Scene, Tally, account, build, bytes_of, close, cm, connect, cq, expect, frames, impair, local,
-    oid, post, results, srq,
+    oid, post, reads, results, srq,
 };
+use crate::breach::Breach;
 use crate::coverage::Cover;
 use crate::targets::{Checked, Choice, Inject, TargetOptions, Waves};
 use crate::vector::step::{Arm, CloseQp, Fill, Step, TryQp, Wait};
@@ -36,6 +37,8 @@ pub struct RunOptions {
     pub capture: Option<PathBuf>,
     /// What is wrong with the engines, to see it found.
     pub inject: Option<Inject>,
+    /// What else is wrong with the nodes.
+    pub breach: Option<Breach>,
 }
 
 impl RunOptions {
@@ -61,6 +64,7 @@ impl RunOptions {
             waves: self.waves.clone(),
             cover: self.cover.clone(),
             inject: self.inject,
+            breach: self.breach,
             ..TargetOptions::default()
         }
     }
@@ -235,6 +239,7 @@ fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
         Step::ExpectFrames(s) => frames::frames(state, s),
         Step::ExpectSent(s) => frames::sent(state, s),
         Step::ExpectOrder(s) => frames::order(state, s),
+        Step::ExpectReads(s) => reads::at_once(state, s),
         Step::ExpectRegisters(s) => frames::registers(state, s),
         Step::ExpectAccounted(s) => account::account(state, s.expect_accounted),
         Step::Send(_)

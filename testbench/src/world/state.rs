@@ -262,6 +262,23 @@ impl State {
         Ok(outcome.ok())
     }
 
+    /// The same of a call that may be pending; whether it was taken.
+    pub(super) fn answered(
+        &self,
+        place: usize,
+        call: &str,
+        outcome: std::result::Result<NtStatus, NdkError>,
+        expected: NtStatus,
+    ) -> Result<bool> {
+        let taken = outcome.is_ok();
+        let told = outcome.and_then(|status| match status == NtStatus::SUCCESS {
+            true => Ok(()),
+            false => Err(status.into()),
+        });
+        self.returned(place, call, told, expected)?;
+        Ok(taken)
+    }
+
     /// The engine's number of a token.
     pub(super) fn token(&mut self, token: &TokenRef, place: usize, pd: Pd) -> Result<u32> {
         match token {

@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use crate::compile::{self, Role};
+use crate::origin;
 use crate::{Error, FileList, Result, Variant, Verilator, workspace_root};
 
 /// A SystemVerilog design to be verilated and compiled.
@@ -101,13 +102,18 @@ impl Design {
         let verilator = Verilator::find()?;
         let root = workspace_root();
         let files = self.files(&root)?;
+        fs::create_dir_all(&dir).map_err(Error::io(&dir))?;
+        let mark = origin::claim(&root, &dir)?;
+        let package = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| root.clone(), PathBuf::from);
         for path in self
             .lists
             .iter()
             .chain(&files.sources)
             .chain(&files.include_dirs)
+            .chain([&mark])
         {
-            println!("cargo::rerun-if-changed={}", root.join(path).display());
+            let path = origin::seen_from(&package, &root, path);
+            println!("cargo::rerun-if-changed={}", path.display());
         }
 
         let generated = dir.join("generated");

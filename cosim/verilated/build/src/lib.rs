@@ -24,6 +24,7 @@ mod compile;
 mod design;
 mod error;
 mod filelist;
+mod origin;
 mod tool;
 mod variant;
 

@@ -13,7 +13,7 @@ use super::accept::{accept_status, connect_status};
 use super::connector::{Agreed, ConnectorObject, Phase};
 use crate::ndk::adapter::Provider;
 use crate::ndk::bench::{ConnectParameters, PathMtu};
-use crate::ndk::{Connector, Listener, NdkError, Notification, NtStatus, Object, Qp};
+use crate::ndk::{Connector, Listener, NdkError, Notification, NtStatus, Object, Qp, QpPhase};
 
 impl<H: Hal> Provider<H> {
     /// What has happened, and what time it is: since any moment that all calls agree on. Does what
@@ -172,6 +172,10 @@ impl<H: Hal> Provider<H> {
         let Some(qp) = self.connector(connector)?.qp else {
             return Ok(());
         };
+        if self.qp_phase(qp)? == QpPhase::Error {
+            // Flushed meanwhile: it stays in error.
+            return Ok(());
+        }
         let number = Qpn::new(self.qp_number(qp)?);
         let sport = source_port(attributes.flow_label, number, attributes.remote_qpn);
         let parameters = ConnectParameters {

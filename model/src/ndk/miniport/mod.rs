@@ -19,10 +19,15 @@
 
 mod capabilities;
 mod keywords;
+mod registration;
 mod state;
 
 pub use capabilities::{NdisMiniportAdapterNdkAttributes, NdisNdkCapabilities};
 pub use keywords::{Keywords, LogEvent};
+pub use registration::{
+    CloseNdkAdapterHandler, NdisNdkProviderCharacteristics, NdisOidRequest,
+    NdisOpenNdkAdapterParameters, OpenNdkAdapterHandler,
+};
 pub use state::{NdkState, NetEvent};
 
 use crate::hal::Hal;

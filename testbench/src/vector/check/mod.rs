@@ -350,6 +350,7 @@ fn steps(vector: &Vector, step: &Step) -> Result {
         Step::ExpectNotification(s) => cq(&s.expect_notification),
         Step::ExpectNoNotification(s) => cq(&s.expect_no_notification),
         Step::ExpectQpError(s) => qp(&s.expect_qp_error),
+        Step::ExpectReads(s) => qp(&s.expect_reads),
         Step::ExpectFrames(s) => {
             s.frames.iter().try_for_each(|named| frame(vector, named))?;
             node(&s.expect_frames)

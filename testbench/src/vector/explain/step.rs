@@ -350,6 +350,11 @@ pub(super) fn sentence(step: &Step) -> String {
                 frames.collect::<Vec<_>>().join("; ")
             )
         }
+        Step::ExpectReads(s) => format!(
+            "the greatest number of reads that {} had to answer at once is {}",
+            s.expect_reads.value(),
+            s.at_once
+        ),
         Step::ExpectAccounted(s) => match s.expect_accounted {
             Accounting::Now => "every result so far belongs to a request".into(),
             Accounting::Settled => {
