@@ -10,6 +10,7 @@ use crate::hal::Hal;
 
 use super::adapter::{MAX_MESSAGE, Provider, stale};
 use super::mr::{Extent, MrObject, Registration, Rights};
+use super::mw::Bound;
 use super::post::COMMON;
 use super::qp::{QpObject, QpPhase};
 use super::queue::{Posted, Signal};
@@ -396,7 +397,7 @@ impl<H: Hal> Provider<H> {
                     object.token.settle(key, success);
                     self.tokens.set_key(object.token.token);
                     if success {
-                        left = object.bound.replace((mr, qp)).map(|(before, _)| before);
+                        left = object.bind_done(Bound { mr, qp, key });
                     }
                 }
                 if let Some(mr) = left {
@@ -421,8 +422,8 @@ impl<H: Hal> Provider<H> {
                     object.requests = object.requests.saturating_sub(1);
                     left = object.bound.take_if(|_| success);
                 }
-                if let Some((mr, _)) = left {
-                    self.window_left(mr)?;
+                if let Some(bound) = left {
+                    self.window_left(bound.mr)?;
                 }
                 self.reap_mw(mw)
             }

@@ -13,10 +13,43 @@ pub(super) struct MwObject {
     /// Whether a Bind was posted: before, the token is of no use.
     pub(super) named: bool,
     /// Where it is bound, as far as completions tell.
-    pub(super) bound: Option<(Mr, Qp)>,
+    pub(super) bound: Option<Bound>,
+    /// Keys that the peer invalidated, of Binds that are not known to be done as yet: the receive of
+    /// what invalidated it may be looked at first.
+    given_back: Vec<u8>,
     /// Bind and Invalidate requests outstanding.
     pub(super) requests: u32,
     closing: bool,
+}
+
+/// Where a window is bound.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bound {
+    pub(super) mr: Mr,
+    pub(super) qp: Qp,
+    /// Key that the Bind gave it.
+    pub(super) key: u8,
+}
+
+impl MwObject {
+    /// A Bind was done. The region that the window is bound to no more: the one before, or the new one if the peer has
+    /// given the window back already.
+    pub(super) fn bind_done(&mut self, bound: Bound) -> Option<Mr> {
+        if let Some(place) = self.given_back.iter().position(|key| *key == bound.key) {
+            self.given_back.swap_remove(place);
+            return Some(bound.mr);
+        }
+        self.bound.replace(bound).map(|before| before.mr)
+    }
+
+    /// The peer gave it back. The region that it is bound to no more, if that is known.
+    fn give_back(&mut self, key: u8) -> Option<Mr> {
+        let known = self.bound.take_if(|bound| bound.key == key);
+        if known.is_none() {
+            self.given_back.push(key);
+        }
+        known.map(|bound| bound.mr)
+    }
 }
 
 impl<H: Hal> Provider<H> {
@@ -34,6 +67,7 @@ impl<H: Hal> Provider<H> {
             token: RenewedToken::new(token),
             named: false,
             bound: None,
+            given_back: Vec::new(),
             requests: 0,
             closing: false,
         };
@@ -77,7 +111,7 @@ impl<H: Hal> Provider<H> {
         for number in numbers {
             let mw = self.mws.number_mut(number);
             let mw = mw.filter(|mw| mw.token.token.index == token >> 8);
-            if let Some((mr, _)) = mw.and_then(|mw| mw.bound.take()) {
+            if let Some(mr) = mw.and_then(|mw| mw.give_back(token as u8)) {
                 self.window_left(mr)?;
             }
         }
@@ -99,13 +133,13 @@ impl<H: Hal> Provider<H> {
             let Some(mw) = self.mws.handle::<Mw>(number) else {
                 continue;
             };
-            let bound = self.mws.get_mut(mw).and_then(|object| {
-                let here = object.bound.is_some_and(|(_, user)| user == qp);
-                if here { object.bound.take() } else { None }
-            });
-            if let Some((mr, _)) = bound {
+            let bound = self
+                .mws
+                .get_mut(mw)
+                .and_then(|object| object.bound.take_if(|bound| bound.qp == qp));
+            if let Some(bound) = bound {
                 self.write_free_window(mw)?;
-                self.window_left(mr)?;
+                self.window_left(bound.mr)?;
             }
         }
         Ok(())
@@ -138,8 +172,8 @@ impl<H: Hal> Provider<H> {
             return Ok(());
         };
         self.invalidate_token(object.token.token)?;
-        if let Some((mr, _)) = object.bound {
-            self.window_left(mr)?;
+        if let Some(bound) = object.bound {
+            self.window_left(bound.mr)?;
         }
         self.release_pd(object.pd)
     }

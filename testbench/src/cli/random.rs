@@ -98,12 +98,23 @@ fn again(arguments: &Arguments, options: &RunOptions) -> String {
         queue_pairs,
         max_size,
         megabyte_every,
+        tokens,
+        srqs,
+        connect,
         ..
     } = &arguments.traffic;
     let mut command = format!(
         "tandem random --requests {requests} --qps {queue_pairs} --max-size {max_size} \
          --megabyte-every {megabyte_every}"
     );
+    for (name, number) in [("tokens", tokens), ("srqs", srqs)] {
+        if *number > 0 {
+            command.push_str(&format!(" --{name} {number}"));
+        }
+    }
+    if *connect {
+        command.push_str(" --connect");
+    }
     for (name, percent) in arguments.traffic.network() {
         command.push_str(&format!(" --{name} {percent}"));
     }
@@ -123,6 +134,17 @@ fn print(report: &TrafficReport, options: &RunOptions, seconds: f64) {
         kinds.join(", "),
         report.silent
     );
+    if !report.lives.is_empty() {
+        let lives: Vec<String> = report
+            .lives
+            .iter()
+            .map(|(what, count)| format!("{count} {what}"))
+            .collect();
+        println!("{}", lives.join(", "));
+    }
+    if report.connections > 0 {
+        println!("{} connections made and ended", report.connections);
+    }
     println!(
         "{} results and {} bytes compared, {} calls refused as they must be, {} notifications",
         report.results, report.bytes, report.refused, report.notifications

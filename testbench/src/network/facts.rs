@@ -39,6 +39,12 @@ pub struct PsnRange {
 }
 
 impl PsnRange {
+    /// All: those of every right RoCEv2 frame.
+    pub const ALL: Self = Self {
+        first: 0,
+        last: 0xFF_FFFF,
+    };
+
     /// Whether a PSN lies in the range.
     pub fn contains(self, psn: u32) -> bool {
         let distance = |to: u32| to.wrapping_sub(self.first) & 0xFF_FFFF;

@@ -9,7 +9,7 @@ use crate::world::HostMemory;
 /// What stands where nothing has arrived.
 pub(super) const EMPTY: u8 = 0x5A;
 /// Guard bytes on each side of a piece, at least.
-const MARGIN: u64 = 8;
+pub(super) const MARGIN: u64 = 8;
 
 /// A piece of an arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,21 @@ pub(super) struct Slice {
     pub(super) length: u32,
     /// Bytes left out before it, so that addresses are odd.
     skew: u64,
+    /// Whether it is a part of another piece, and is given back with that one.
+    lent: bool,
+}
+
+impl Slice {
+    /// A part of it.
+    pub(super) fn part(&self, from: u32, length: u32) -> Self {
+        Self {
+            privileged: self.privileged,
+            offset: self.offset + u64::from(from),
+            length,
+            skew: 0,
+            lent: true,
+        }
+    }
 }
 
 /// A memory, and which parts of it are free.
@@ -57,11 +72,15 @@ impl Arena {
             offset: start + MARGIN + skew,
             length,
             skew,
+            lent: false,
         })
     }
 
-    /// Empties a piece and gives it back.
+    /// Empties a piece and gives it back; of a part of a piece it leaves both to that one.
     pub(super) fn give<H: Hal>(&mut self, hal: &mut H, slice: &Slice) -> Result<(), HalError> {
+        if slice.lent {
+            return Ok(());
+        }
         let empty = vec![EMPTY; slice.length as usize];
         self.memory.write(hal, slice.offset, &empty)?;
         let mut start = slice.offset - MARGIN - slice.skew;

@@ -3,7 +3,8 @@
 use tandem_model::ndk::{NdkResult, NdkResultEx, Notification, NtStatus, OperationType};
 
 use super::arena::Slice;
-use super::lane::Check;
+use super::lane::{Check, Sent, Victim};
+use super::lives::{Life, LifeId, Under};
 use super::{Result, Traffic, TrafficError};
 
 fn wrong<T>(message: String) -> Result<T> {
@@ -61,10 +62,7 @@ impl Traffic {
         let receive = match plain {
             false => result.operation.is_receive(),
             // The plain record does not say; contexts are unique.
-            true => self.lanes[lane]
-                .receives
-                .front()
-                .is_some_and(|posted| posted.context == result.request_context),
+            true => self.is_receive(lane, result.request_context),
         };
         let flushed = self.lanes[lane].flushed;
         let expected = match flushed {
@@ -104,19 +102,18 @@ impl Traffic {
     /// A receive with a message.
     fn received(&mut self, lane: usize, result: &NdkResultEx, plain: bool) -> Result {
         let (node, peer) = (self.lanes[lane].node, self.lanes[lane].peer);
-        let posted = self.lanes[lane].receives.pop_front();
+        let posted = self.posted_receive(lane, result.request_context)?;
         let message = self.lanes[peer].messages.pop_front();
         let (Some(posted), Some(message)) = (posted, message) else {
             return wrong(format!("a receive completed without a message: {result:?}"));
         };
-        self.lanes[lane].used -= 1;
         let operation = match message.invalidates {
             Some(_) => OperationType::ReceiveAndInvalidate,
             None => OperationType::Receive,
         };
         let token = message
             .invalidates
-            .map_or(0, |fast| u64::from(fast.token.0));
+            .map_or(0, |victim| u64::from(victim.token().0));
         let told = plain
             || result.operation == operation && result.type_specific_completion_output == token;
         if posted.context != result.request_context
@@ -129,15 +126,18 @@ impl Traffic {
             ));
         }
         self.arrived(Check {
-            from: self.lanes[peer].node,
-            sources: message.sources,
+            sent: message.sent,
             to: node,
             places: posted.places,
         })?;
-        if let Some(fast) = message.invalidates {
-            self.close_fast(node, &fast)?;
+        for id in message.tells {
+            self.lives.tell(id);
         }
-        Ok(())
+        match message.invalidates {
+            Some(Victim::Placed(fast)) => self.close_fast(node, &fast),
+            Some(Victim::Life(id, _)) => self.life_ended(id),
+            None => Ok(()),
+        }
     }
 
     /// An initiator request; all silent ones before it are done as well.
@@ -165,6 +165,16 @@ impl Traffic {
             if let Some(fast) = pending.fast {
                 self.close_fast(node, &fast)?;
             }
+            for used in &pending.uses {
+                let done = self.lives.leave(lane, used);
+                done.map_or(Ok(()), |life| self.look_back(life))?;
+            }
+            if let Some(id) = pending.begins {
+                self.lives.tell(id);
+            }
+            if let Some((id, _)) = pending.ends {
+                self.life_ended(id)?;
+            }
             if its {
                 return Ok(());
             }
@@ -174,12 +184,44 @@ impl Traffic {
         ))
     }
 
+    /// The bytes that were sent.
+    pub(super) fn bytes_of(&self, sent: &Sent) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        match sent {
+            Sent::Sources { node, pieces } => {
+                for source in pieces {
+                    bytes.extend_from_slice(self.sides[*node].source_bytes(source));
+                }
+            }
+            Sent::Bytes(sent) => bytes.extend_from_slice(sent),
+        }
+        bytes
+    }
+
+    /// A short life was seen to have ended.
+    fn life_ended(&mut self, id: LifeId) -> Result {
+        if let Some(end) = self.lives.get(id).and_then(|life| life.end) {
+            *self.report.lives.entry(end.name()).or_default() += 1;
+        }
+        let done = self.lives.ended(id);
+        done.map_or(Ok(()), |life| self.look_back(life))
+    }
+
+    /// Compares the whole place of a life that is over with all that was asked for in it.
+    pub(super) fn look_back(&mut self, life: Life) -> Result {
+        match life.under {
+            Under::Source(_) => Ok(()),
+            Under::Landing { place, content, .. } => self.arrived(Check {
+                sent: Sent::Bytes(content),
+                to: life.node,
+                places: vec![place],
+            }),
+        }
+    }
+
     /// Compares what arrived with what was sent; what is behind it must be untouched.
     fn arrived(&mut self, check: Check) -> Result {
-        let mut sent = Vec::new();
-        for source in &check.sources {
-            sent.extend_from_slice(self.sides[check.from].source_bytes(source));
-        }
+        let sent = self.bytes_of(&check.sent);
         let mut rest = sent.as_slice();
         for place in &check.places {
             let node = &mut self.world.nodes[check.to];
@@ -214,10 +256,9 @@ impl Traffic {
     }
 
     /// Places into which nothing must have come.
-    fn untouched(&mut self, node: usize, places: &[Slice]) -> Result {
+    pub(super) fn untouched(&mut self, node: usize, places: &[Slice]) -> Result {
         let nothing = Check {
-            from: node,
-            sources: Vec::new(),
+            sent: Sent::Bytes(Vec::new()),
             to: node,
             places: places.to_vec(),
         };
@@ -230,7 +271,12 @@ impl Traffic {
                 Notification::Cq { status, .. } if status.is_success() => {
                     self.report.notifications += 1;
                 }
-                other => return wrong(format!("a notification that nobody expected: {other:?}")),
+                Notification::Srq {
+                    srq,
+                    context,
+                    status,
+                } if status.is_success() => self.runs_short(node, srq, context)?,
+                other => self.connection_told(node, &other)?,
             }
         }
         if self.report.notifications > self.arms {

@@ -3,12 +3,15 @@
 use std::collections::VecDeque;
 
 use tandem_model::ndk::bench::{ConnectParameters, PathMtu};
-use tandem_model::ndk::{Mr, NdkError, OperationType, Qp, QpParameters, RemoteToken};
+use tandem_model::ndk::{Mr, NdkError, OpFlags, OperationType, Qp, QpParameters, RemoteToken};
 
 use super::TIMEOUT;
 use super::arena::Slice;
 use super::dice::Dice;
+use super::lives::{End, LifeId, Use};
+use super::managed::Managed;
 use super::side::{Side, Source};
+use crate::vector::RandomTraffic;
 use crate::world::{World, WorldError};
 
 /// A fast-registered region that goes with a request.
@@ -20,12 +23,19 @@ pub(super) struct FastRegion {
     pub(super) place: Option<Slice>,
 }
 
+/// What was sent.
+#[derive(Debug)]
+pub(super) enum Sent {
+    /// Pieces of what a node sends from.
+    Sources { node: usize, pieces: Vec<Source> },
+    /// What had arrived before.
+    Bytes(Vec<u8>),
+}
+
 /// What must be at some places when a request is done.
 #[derive(Debug)]
 pub(super) struct Check {
-    /// Node of the sources.
-    pub(super) from: usize,
-    pub(super) sources: Vec<Source>,
+    pub(super) sent: Sent,
     /// Node of the places.
     pub(super) to: usize,
     pub(super) places: Vec<Slice>,
@@ -41,14 +51,57 @@ pub(super) struct Pending {
     pub(super) check: Option<Check>,
     /// Region that a read invalidates.
     pub(super) fast: Option<FastRegion>,
+    /// Short lives that it uses.
+    pub(super) uses: Vec<Use>,
+    /// The short life that begins with it.
+    pub(super) begins: Option<LifeId>,
+    /// The short life that ends with it.
+    pub(super) ends: Option<(LifeId, End)>,
+}
+
+impl Pending {
+    /// A request with nothing to look at when it is done.
+    pub(super) fn new(context: u64, flags: OpFlags, operation: OperationType) -> Self {
+        Self {
+            context,
+            silent: flags.contains(OpFlags::SILENT_SUCCESS),
+            operation,
+            check: None,
+            fast: None,
+            uses: Vec::new(),
+            begins: None,
+            ends: None,
+        }
+    }
+}
+
+/// What a message invalidates.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Victim {
+    /// A region that is there for nothing else.
+    Placed(FastRegion),
+    /// The token of a short life.
+    Life(LifeId, RemoteToken),
+}
+
+impl Victim {
+    /// Its token.
+    pub(super) fn token(&self) -> RemoteToken {
+        match self {
+            Self::Placed(fast) => fast.token,
+            Self::Life(_, token) => *token,
+        }
+    }
 }
 
 /// A message under way to the peer's next receive.
 #[derive(Debug)]
 pub(super) struct Message {
-    pub(super) sources: Vec<Source>,
+    pub(super) sent: Sent,
     pub(super) length: u32,
-    pub(super) invalidates: Option<FastRegion>,
+    pub(super) invalidates: Option<Victim>,
+    /// Short lives whose tokens the peer knows when it has the message.
+    pub(super) tells: Vec<LifeId>,
 }
 
 /// A receive posted.
@@ -75,6 +128,11 @@ pub(super) struct Lane {
     /// Receives, oldest first; the first `used` have a message under way.
     pub(super) receives: VecDeque<Posted>,
     pub(super) used: usize,
+    /// The shared queue of its node that it takes its receives from instead, and the newest that it had of that.
+    pub(super) shared: Option<usize>,
+    pub(super) newest: Option<u64>,
+    /// Its connection, if connection management has made it.
+    pub(super) managed: Option<Managed>,
     /// Whether it is flushed: everything completes as cancelled.
     pub(super) flushed: bool,
 }
@@ -99,15 +157,15 @@ const INLINES: [u32; 3] = [0, 64, 224];
 /// Receives of a lane.
 pub(super) const RECEIVES: u32 = 48;
 
-/// Creates and connects all queue pairs: lanes `2 i` on node 0 and `2 i + 1` on node 1 are peers.
+/// Creates all queue pairs, and connects them if connection management does not: lanes `2 i` on node 0 and `2 i + 1` on node 1 are peers.
 pub(super) fn connect_all(
     world: &mut World,
     sides: &[Side],
-    connections: u32,
+    wanted: &RandomTraffic,
     dice: &mut Dice,
 ) -> Result<Vec<Lane>, WorldError> {
     let mut lanes = Vec::new();
-    for connection in 0..connections as usize {
+    for connection in 0..wanted.queue_pairs as usize {
         let mut psns = Vec::new();
         for (node, side) in world.nodes.iter_mut().zip(sides) {
             let (receive_cq, initiator_cq) = side.cqs_of(connection);
@@ -120,7 +178,13 @@ pub(super) fn connect_all(
                 inline_data_size: pick(dice, &INLINES),
                 ..QpParameters::new(receive_cq, initiator_cq)
             };
-            let created = node.nic.create_qp(side.pd, &parameters);
+            let shared = side.shared_of(connection);
+            let created = match shared.and_then(|index| side.shared.get(index)) {
+                Some(shared) => node
+                    .nic
+                    .create_qp_with_srq(side.pd, shared.srq, &parameters),
+                None => node.nic.create_qp(side.pd, &parameters),
+            };
             let qp = created.map_err(|error| node.error(error))?;
             // Half of them near the wrap.
             let psn = dice.any() & 0xFF_FFFF;
@@ -140,8 +204,14 @@ pub(super) fn connect_all(
                 messages: VecDeque::new(),
                 receives: VecDeque::new(),
                 used: 0,
+                shared,
+                newest: None,
+                managed: None,
                 flushed: false,
             });
+        }
+        if wanted.connect {
+            continue;
         }
         let mtus = [
             PathMtu::B256,

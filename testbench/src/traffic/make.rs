@@ -3,7 +3,9 @@
 use tandem_model::ndk::{LocalToken, MrFlags, OpFlags, OperationType, RemoteToken, Sge};
 
 use super::arena::Slice;
-use super::lane::{Check, FastRegion, Message, Pending};
+use super::lane::{Check, FastRegion, Message, Pending, Sent, Victim};
+use super::lives::{Life, Use};
+use super::owner::Call;
 use super::side::Source;
 use super::{Result, Traffic};
 
@@ -19,6 +21,9 @@ pub(super) enum Kind {
     SendAndInvalidate,
     Read,
     Write,
+    Bind,
+    FastRegister,
+    Invalidate,
 }
 
 impl Kind {
@@ -29,6 +34,9 @@ impl Kind {
             Self::SendAndInvalidate => "send and invalidate",
             Self::Read => "read",
             Self::Write => "write",
+            Self::Bind => "bind",
+            Self::FastRegister => "fast register",
+            Self::Invalidate => "invalidate",
         }
     }
 }
@@ -41,11 +49,32 @@ pub(super) struct Request {
     pub(super) flags: OpFlags,
     pub(super) pending: Pending,
     pub(super) message: Option<Message>,
+    /// Of one that concerns only its own adapter.
+    pub(super) local: Option<Box<Local>>,
+}
+
+/// What a request that concerns only its own adapter names, and the life that begins with it.
+pub(super) struct Local {
+    pub(super) call: Call,
+    pub(super) life: Option<Life>,
+}
+
+/// What is gathered for a request.
+pub(super) struct Gathered {
+    sources: Vec<Source>,
+    sgl: Vec<Sge>,
+    uses: Vec<Use>,
 }
 
 impl Traffic {
     /// Makes up a request; `None` if there is no room for it now.
     pub(super) fn request(&mut self, lane: usize) -> Result<Option<Request>> {
+        if self.wanted.tokens > 0
+            && self.dice.percent(self.wanted.tokens)
+            && let Some(request) = self.short_lived(lane)?
+        {
+            return Ok(Some(request));
+        }
         let kind = match self.dice.below(100) {
             0..30 => Kind::Send,
             30..40 => Kind::SendAndInvalidate,
@@ -53,13 +82,14 @@ impl Traffic {
             _ => Kind::Read,
         };
         match kind {
-            Kind::Send | Kind::SendAndInvalidate => self.send_request(lane, kind),
+            Kind::SendAndInvalidate => self.invalidating_request(lane),
             Kind::Write => self.write_request(lane),
             Kind::Read => self.read_request(lane),
+            _ => self.send_request(lane, None),
         }
     }
 
-    fn common_flags(&mut self) -> OpFlags {
+    pub(super) fn common_flags(&mut self) -> OpFlags {
         let mut flags = OpFlags::NONE;
         if self.dice.percent(35) {
             flags |= OpFlags::SILENT_SUCCESS;
@@ -71,43 +101,55 @@ impl Traffic {
     }
 
     /// Pieces to send, and their elements, with empty ones that mean nothing between.
-    fn gather(&mut self, lane: usize, length: u32, inline: bool) -> (Vec<Source>, Vec<Sge>) {
+    pub(super) fn gather(&mut self, lane: usize, length: u32, inline: bool) -> Gathered {
         let (node, max_sge) = (self.lanes[lane].node, self.lanes[lane].max_sge);
         let most = if inline { INLINE_PIECES } else { max_sge };
         let lengths = self.dice.cut(length, most);
-        let side = &self.sides[node];
-        let mut sources = Vec::new();
-        let mut sgl = Vec::new();
+        let mut gathered = Gathered {
+            sources: Vec::new(),
+            sgl: Vec::new(),
+            uses: Vec::new(),
+        };
         for length in lengths {
+            if let Some((source, sge, used)) = self.own_source(lane, length, inline) {
+                gathered.sources.push(source);
+                gathered.sgl.push(sge);
+                gathered.uses.push(used);
+                continue;
+            }
+            let side = &self.sides[node];
             let source = side.source(&mut self.dice, length, inline);
             let garbage = (inline || length == 0).then(|| self.dice.any());
-            sgl.push(side.source_sge(&source, garbage));
-            sources.push(source);
+            gathered.sgl.push(side.source_sge(&source, garbage));
+            gathered.sources.push(source);
         }
-        (sources, sgl)
+        gathered
     }
 
-    fn send_request(&mut self, lane: usize, kind: Kind) -> Result<Option<Request>> {
+    /// A send that invalidates a region which is there for nothing else.
+    fn invalidating_request(&mut self, lane: usize) -> Result<Option<Request>> {
         let peer = self.lanes[lane].peer;
-        let used = self.lanes[peer].used;
-        let Some(capacity) = self.lanes[peer]
-            .receives
-            .get(used)
-            .map(|posted| posted.capacity)
-        else {
+        let peer_node = self.lanes[peer].node;
+        if self.next_capacity(peer).is_none() || !self.sides[peer_node].has_room_for_fast() {
+            return Ok(None);
+        }
+        let Some(place) = self.sides[peer_node].take(&mut self.dice, 16, true) else {
             return Ok(None);
         };
-        let peer_node = self.lanes[peer].node;
-        let mut invalidates = None;
-        if kind == Kind::SendAndInvalidate {
-            if !self.sides[peer_node].has_room_for_fast() {
-                return Ok(None);
-            }
-            let Some(place) = self.sides[peer_node].take(&mut self.dice, 16, true) else {
-                return Ok(None);
-            };
-            invalidates = Some(self.fast_region(peer_node, place, true)?);
-        }
+        let region = self.fast_region(peer_node, place, true)?;
+        self.send_request(lane, Some(Victim::Placed(region)))
+    }
+
+    /// A send; there must be a receive for one that invalidates something.
+    pub(super) fn send_request(
+        &mut self,
+        lane: usize,
+        invalidates: Option<Victim>,
+    ) -> Result<Option<Request>> {
+        let (node, peer) = (self.lanes[lane].node, self.lanes[lane].peer);
+        let Some(capacity) = self.next_capacity(peer) else {
+            return Ok(None);
+        };
         let full = self.dice.percent(30);
         let mut length = if full {
             capacity
@@ -124,33 +166,55 @@ impl Traffic {
         if self.dice.percent(20) {
             flags |= OpFlags::SEND_AND_SOLICIT_EVENT;
         }
-        let (sources, sgl) = self.gather(lane, length, inline);
+        let gathered = self.gather(lane, length, inline);
         Ok(Some(Request {
-            kind,
-            sgl,
+            kind: match invalidates {
+                Some(_) => Kind::SendAndInvalidate,
+                None => Kind::Send,
+            },
+            sgl: gathered.sgl,
             remote: (
                 0,
-                invalidates.map_or(RemoteToken(0), |fast: FastRegion| fast.token),
+                invalidates.map_or(RemoteToken(0), |victim| victim.token()),
             ),
             flags,
             pending: Pending {
-                context: self.context(),
-                silent: flags.contains(OpFlags::SILENT_SUCCESS),
-                operation: OperationType::Send,
-                check: None,
-                fast: None,
+                uses: gathered.uses,
+                ..Pending::new(self.context(), flags, OperationType::Send)
             },
             message: Some(Message {
-                sources,
+                sent: Sent::Sources {
+                    node,
+                    pieces: gathered.sources,
+                },
                 length,
                 invalidates,
+                tells: self.lives.untold(lane),
             }),
+            local: None,
         }))
     }
 
     fn write_request(&mut self, lane: usize) -> Result<Option<Request>> {
-        let (node, peer) = (self.lanes[lane].node, self.lanes[lane].peer);
-        let peer_node = self.lanes[peer].node;
+        let peer_node = self.lanes[self.lanes[lane].peer].node;
+        let (length, flags) = self.write_length(lane);
+        let Some(places) = self.take_places(peer_node, &[length], true) else {
+            return Ok(None);
+        };
+        let Some(place) = places.first() else {
+            return Ok(None);
+        };
+        let remote = self.sides[peer_node].landing_remote(place);
+        Ok(Some(self.write_to(
+            lane,
+            (length, flags),
+            remote,
+            (peer_node, places),
+        )))
+    }
+
+    /// Length of a write, and its flags.
+    pub(super) fn write_length(&mut self, lane: usize) -> (u32, OpFlags) {
         let inline_limit = self.lanes[lane].inline;
         let inline = inline_limit > 0 && self.dice.percent(30);
         let mut flags = self.common_flags();
@@ -161,33 +225,38 @@ impl Traffic {
             self.dice
                 .length(self.wanted.max_size, self.wanted.megabyte_every)
         };
-        let Some(places) = self.take_places(peer_node, &[length], true) else {
-            return Ok(None);
-        };
-        let Some(place) = places.first() else {
-            return Ok(None);
-        };
-        let remote = self.sides[peer_node].landing_remote(place);
-        let (sources, sgl) = self.gather(lane, length, inline);
-        Ok(Some(Request {
+        (length, flags)
+    }
+
+    /// A write of so many bytes to a place of the peer.
+    pub(super) fn write_to(
+        &mut self,
+        lane: usize,
+        (length, flags): (u32, OpFlags),
+        remote: (u64, RemoteToken),
+        (to, places): (usize, Vec<Slice>),
+    ) -> Request {
+        let gathered = self.gather(lane, length, flags.contains(OpFlags::INLINE));
+        Request {
             kind: Kind::Write,
-            sgl,
+            sgl: gathered.sgl,
             remote,
             flags,
             pending: Pending {
-                context: self.context(),
-                silent: flags.contains(OpFlags::SILENT_SUCCESS),
-                operation: OperationType::Write,
+                uses: gathered.uses,
                 check: Some(Check {
-                    from: node,
-                    sources,
-                    to: peer_node,
+                    sent: Sent::Sources {
+                        node: self.lanes[lane].node,
+                        pieces: gathered.sources,
+                    },
+                    to,
                     places,
                 }),
-                fast: None,
+                ..Pending::new(self.context(), flags, OperationType::Write)
             },
             message: None,
-        }))
+            local: None,
+        }
     }
 
     fn read_request(&mut self, lane: usize) -> Result<Option<Request>> {
@@ -223,25 +292,41 @@ impl Traffic {
             privileged: false,
             ..side.source(&mut self.dice, length, false)
         };
+        let remote = side.source_remote(&source);
+        let sent = Sent::Sources {
+            node: peer_node,
+            pieces: vec![source],
+        };
+        let request = self.read_into(sgl, flags, (remote, sent), (node, places));
         Ok(Some(Request {
+            pending: Pending {
+                fast,
+                ..request.pending
+            },
+            ..request
+        }))
+    }
+
+    /// A read of something into places of its own node.
+    pub(super) fn read_into(
+        &mut self,
+        sgl: Vec<Sge>,
+        flags: OpFlags,
+        (remote, sent): ((u64, RemoteToken), Sent),
+        (to, places): (usize, Vec<Slice>),
+    ) -> Request {
+        Request {
             kind: Kind::Read,
             sgl,
-            remote: side.source_remote(&source),
+            remote,
             flags,
             pending: Pending {
-                context: self.context(),
-                silent: flags.contains(OpFlags::SILENT_SUCCESS),
-                operation: OperationType::Read,
-                check: Some(Check {
-                    from: peer_node,
-                    sources: vec![source],
-                    to: node,
-                    places,
-                }),
-                fast,
+                check: Some(Check { sent, to, places }),
+                ..Pending::new(self.context(), flags, OperationType::Read)
             },
             message: None,
-        }))
+            local: None,
+        }
     }
 
     /// A fast-registered region over a place; `own` if the place is there for it alone.

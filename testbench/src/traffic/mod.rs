@@ -4,28 +4,42 @@
 //! It goes in rounds. A round posts receives and lets them settle, then posts requests on all queue pairs as slots come
 //! free, until the receives are used up; then each queue pair gets a last request with a completion, so that everything
 //! silent is known to be done.
+//!
+//! What [`RandomTraffic`] asks for besides: windows and regions that live short lives (`lives`, `owner`, `through`,
+//! `population`), shared receive queues (`shared`), connections by connection management (`managed`).
 
 mod arena;
 mod dice;
 mod fetch;
 mod lane;
+mod lives;
 mod make;
+mod managed;
+mod owner;
+mod population;
 mod post;
+mod refuse;
+mod shared;
 mod side;
+mod through;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use tandem_model::ndk::{AdapterConfig, Provider, Timing};
+use tandem_model::ndk::bench::PathMtu;
+use tandem_model::ndk::{AdapterConfig, ConnectionConfig, Provider, Timing};
 use thiserror::Error;
 
-use crate::network::{Action, Corruption, Reorder, Rule, Selection, What, When};
+use crate::network::{Action, Corruption, PsnRange, Reorder, Rule, Selection, What, When};
 use crate::stop;
 use crate::targets::{self, Checked};
 use crate::vector::{Fault, RandomTraffic};
-use crate::world::{Address, Capture, Failure, Node, RunOptions, Scene, World, WorldError};
+use crate::world::{
+    Address, Capture, Failure, Node, RunOptions, Scene, World, WorldError, connections,
+};
 use dice::Dice;
 use lane::Lane;
+use lives::Lives;
 use side::Side;
 
 /// What a run did.
@@ -33,6 +47,10 @@ use side::Side;
 pub struct TrafficReport {
     /// Initiator requests posted, by kind.
     pub requests: BTreeMap<&'static str, u64>,
+    /// What went through windows and regions that live short lives, how those ended; receives of shared queues.
+    pub lives: BTreeMap<&'static str, u64>,
+    /// Connections that connection management made and ended.
+    pub connections: u32,
     /// Requests without a completion of their own.
     pub silent: u64,
     /// Calls that had to fail, and did.
@@ -71,7 +89,7 @@ const TIMING: Timing = Timing {
 /// Code of the acknowledgement timers: 65,536 clocks.
 pub(super) const TIMEOUT: u8 = 11;
 /// Clocks without any result after which a round is stuck.
-const PATIENCE: u64 = 30_000_000;
+pub(super) const PATIENCE: u64 = 30_000_000;
 
 /// The run.
 pub(super) struct Traffic {
@@ -79,6 +97,7 @@ pub(super) struct Traffic {
     world: World,
     sides: Vec<Side>,
     lanes: Vec<Lane>,
+    lives: Lives,
     dice: Dice,
     report: TrafficReport,
     posted: u64,
@@ -134,7 +153,8 @@ pub fn run(
     })
 }
 
-/// What the network does to frames, either way.
+/// What the network does to frames, either way. It turns no bit of a frame over that has no checksum of its own: of a
+/// link those never arrive.
 fn bad_network(wanted: &RandomTraffic) -> impl Iterator<Item = Rule> {
     let all = [
         (wanted.loss, Action::Drop),
@@ -148,7 +168,13 @@ fn bad_network(wanted: &RandomTraffic) -> impl Iterator<Item = Rule> {
         from: None,
         to: None,
         what: What::Frames {
-            selection: Selection::default(),
+            selection: match action {
+                Action::Corrupt(_) => Selection {
+                    psn: Some(PsnRange::ALL),
+                    ..Selection::default()
+                },
+                _ => Selection::default(),
+            },
             when: When {
                 probability: Some(percent / 100.0),
                 ..When::default()
@@ -156,6 +182,16 @@ fn bad_network(wanted: &RandomTraffic) -> impl Iterator<Item = Rule> {
             action,
         },
     })
+}
+
+/// How a node makes connections: all with a path MTU that the seed draws.
+fn connections_of(seed: u64, place: usize) -> ConnectionConfig {
+    let mtus = PathMtu::ALL.len() as u32;
+    let mtu = Dice::new(!seed).below(mtus) as usize;
+    ConnectionConfig {
+        path_mtu: PathMtu::ALL[mtu],
+        ..connections(seed.wrapping_mul(2).wrapping_add(place as u64))
+    }
 }
 
 /// The nodes of random traffic.
@@ -175,6 +211,7 @@ impl Traffic {
             })?;
             let config = AdapterConfig {
                 timing: TIMING,
+                connections: wanted.connect.then(|| connections_of(options.seed, place)),
                 ..address.adapter()
             };
             let nic = Provider::open(target, config);
@@ -201,14 +238,28 @@ impl Traffic {
         }
         let mut sides = Vec::new();
         for (place, node) in world.nodes.iter_mut().enumerate() {
-            sides.push(Side::new(node, place, options.seed)?);
+            let mut side = Side::new(node, place, options.seed)?;
+            let shared = shared::create(&mut node.nic, side.pd, wanted.srqs, &mut dice);
+            side.shared = shared.map_err(|error| node.error(error))?;
+            sides.push(side);
         }
-        let lanes = lane::connect_all(&mut world, &sides, wanted.queue_pairs, &mut dice)?;
+        let mut lanes = lane::connect_all(&mut world, &sides, wanted, &mut dice)?;
+        if wanted.connect {
+            managed::connect_all(&mut world, &mut lanes, &mut dice)?;
+        }
+        let lives = match wanted.tokens {
+            0 => Lives::default(),
+            _ => {
+                let late = wanted.network().next().is_some();
+                population::create(&mut world, &sides, &lanes, late, &mut dice)?
+            }
+        };
         Ok(Self {
             wanted: wanted.clone(),
             world,
             sides,
             lanes,
+            lives,
             dice,
             report: TrafficReport::default(),
             posted: 0,
@@ -226,11 +277,14 @@ impl Traffic {
     }
 
     fn round(&mut self, progress: &dyn Fn(u64)) -> Result {
+        self.replace_some()?;
+        self.refill_shared()?;
         for lane in 0..self.lanes.len() {
             self.post_receives(lane)?;
         }
         self.world.settle()?;
         self.fetch_all()?;
+        self.lives.settled();
         self.last_result = self.world.clocks();
         let end = self.posted + 40 * self.lanes.len() as u64;
         while self.posted < end.min(self.wanted.requests) {
@@ -277,12 +331,19 @@ impl Traffic {
     fn finish(&mut self) -> Result<TrafficReport> {
         self.world.settle()?;
         self.fetch_all()?;
-        for lane in 0..self.lanes.len() {
-            self.flush(lane)?;
+        if self.wanted.connect {
+            self.report.connections = self.lanes.len() as u32 / 2;
+            self.disconnect_all()?;
+        } else {
+            for lane in 0..self.lanes.len() {
+                self.flush(lane)?;
+            }
         }
         while self.lanes.iter().any(|lane| !lane.receives.is_empty()) {
             self.turn()?;
         }
+        self.end_lives()?;
+        self.end_shared()?;
         self.check_guards()?;
         self.report.checked = self.world.finish()?;
         self.report.frames = self.world.frames();

@@ -3,9 +3,10 @@
 use tandem_model::ndk::{ArmType, NdkError, NtStatus, OpFlags, OperationType, RemoteToken, Sge};
 
 use super::arena::Slice;
-use super::lane::{FastRegion, Pending, Posted, RECEIVES};
-use super::make::{FEW, Kind, Request};
-use super::{Result, Traffic, TrafficError};
+use super::lane::{FastRegion, Pending, Posted, RECEIVES, Victim};
+use super::lives::{End, Under};
+use super::make::{FEW, Kind, Local, Request};
+use super::{Result, Traffic, TrafficError, through};
 
 /// Requests of a burst.
 const BURST: u32 = 6;
@@ -13,6 +14,9 @@ const BURST: u32 = 6;
 impl Traffic {
     /// Fills the receive queue of a lane up.
     pub(super) fn post_receives(&mut self, lane: usize) -> Result {
+        if self.lanes[lane].shared.is_some() {
+            return Ok(());
+        }
         while (self.lanes[lane].receives.len() as u32) < RECEIVES {
             let capacity = self
                 .dice
@@ -102,6 +106,12 @@ impl Traffic {
     /// A call that must fail: it makes no completion, and indicates what was deferred.
     fn refused(&mut self, lane: usize) -> Result {
         let (node, qp) = (self.lanes[lane].node, self.lanes[lane].qp);
+        if self.wanted.tokens > 0
+            && self.dice.percent(self.wanted.tokens)
+            && self.refused_local(lane)?
+        {
+            return Ok(());
+        }
         let nic = &mut self.world.nodes[node].nic;
         let outcome = match self.dice.below(3) {
             0 => nic.send(qp, 0, &[], OpFlags(0x400)),
@@ -129,14 +139,9 @@ impl Traffic {
                 sgl: Vec::new(),
                 remote: (0, RemoteToken(0)),
                 flags: OpFlags::NONE,
-                pending: Pending {
-                    context,
-                    silent: false,
-                    operation: OperationType::Write,
-                    check: None,
-                    fast: None,
-                },
+                pending: Pending::new(context, OpFlags::NONE, OperationType::Write),
                 message: None,
+                local: None,
             };
             if self.post(lane, request)? {
                 return Ok(());
@@ -146,7 +151,7 @@ impl Traffic {
     }
 
     /// Posts a request; `false` if the queue is full, and then it is as if it had never been made.
-    fn post(&mut self, lane: usize, request: Request) -> Result<bool> {
+    fn post(&mut self, lane: usize, mut request: Request) -> Result<bool> {
         let (node, qp, peer) = {
             let lane = &self.lanes[lane];
             (lane.node, lane.qp, lane.peer)
@@ -154,11 +159,12 @@ impl Traffic {
         let nic = &mut self.world.nodes[node].nic;
         let (sgl, context, flags) = (&request.sgl, request.pending.context, request.flags);
         let (address, token) = request.remote;
-        let outcome = match request.kind {
-            Kind::Send => nic.send(qp, context, sgl, flags),
-            Kind::SendAndInvalidate => nic.send_and_invalidate(qp, context, sgl, flags, token),
-            Kind::Read => nic.read(qp, context, sgl, address, token, flags),
-            Kind::Write => nic.write(qp, context, sgl, address, token, flags),
+        let outcome = match (request.kind, &request.local) {
+            (_, Some(local)) => local.call.post(nic, qp, context, flags),
+            (Kind::SendAndInvalidate, _) => nic.send_and_invalidate(qp, context, sgl, flags, token),
+            (Kind::Read, _) => nic.read(qp, context, sgl, address, token, flags),
+            (Kind::Write, _) => nic.write(qp, context, sgl, address, token, flags),
+            _ => nic.send(qp, context, sgl, flags),
         };
         if outcome == Err(NdkError::Status(NtStatus::NO_MORE_ENTRIES)) {
             self.undo(peer, request)?;
@@ -168,12 +174,43 @@ impl Traffic {
         self.posted += 1;
         *self.report.requests.entry(request.kind.name()).or_default() += 1;
         self.report.silent += u64::from(request.pending.silent);
+        self.note_lives(lane, &mut request)?;
         self.lanes[lane].pending.push_back(request.pending);
         if let Some(message) = request.message {
             self.lanes[lane].messages.push_back(message);
-            self.lanes[peer].used += 1;
+            self.take_receive(peer);
         }
         Ok(true)
+    }
+
+    /// A request was posted: what it means for those that live short lives.
+    fn note_lives(&mut self, lane: usize, request: &mut Request) -> Result {
+        for used in &request.pending.uses {
+            if let Some(life) = self.lives.get(used.life) {
+                let words = through::words(request.kind, life.lane == lane, life.is_region());
+                *self.report.lives.entry(words).or_default() += 1;
+            }
+            self.lives.used(lane, used);
+        }
+        if let Some((id, end)) = request.pending.ends {
+            self.lives.ending(id, end);
+        }
+        if let Some(Victim::Life(id, _)) =
+            request.message.as_ref().and_then(|sent| sent.invalidates)
+        {
+            self.lives.ending(id, End::Send);
+        }
+        if let Some(local) = request.local.take()
+            && let Local {
+                call,
+                life: Some(mut life),
+            } = *local
+        {
+            let token = call.token(&self.world.nodes[life.node].nic);
+            life.token = self.done(life.node, "NdkGetRemoteToken", token)?;
+            request.pending.begins = Some(self.lives.begin(life));
+        }
+        Ok(())
     }
 
     fn undo(&mut self, peer: usize, request: Request) -> Result {
@@ -183,7 +220,13 @@ impl Traffic {
                 self.close_fast(check.to, &fast)?;
             }
         }
-        if let Some(fast) = request.message.and_then(|message| message.invalidates) {
+        if let Some(life) = request.local.and_then(|local| local.life)
+            && let Under::Landing { place, .. } = life.under
+        {
+            self.give_back(life.node, &[place])?;
+        }
+        if let Some(Victim::Placed(fast)) = request.message.and_then(|message| message.invalidates)
+        {
             let node = self.lanes[peer].node;
             self.close_fast(node, &fast)?;
         }
@@ -203,7 +246,7 @@ impl Traffic {
     }
 
     /// A call that must have succeeded.
-    fn done<T>(
+    pub(super) fn done<T>(
         &self,
         node: usize,
         call: &str,

@@ -1,10 +1,13 @@
 //! What one node has: completion queues, memory to send from, memory to receive into.
 
 use tandem_model::hal::Hal;
-use tandem_model::ndk::{Cq, LocalToken, MrFlags, MrUse, NdkError, Pd, Provider, RemoteToken, Sge};
+use tandem_model::ndk::{
+    Cq, LocalToken, Mdl, Mr, MrFlags, MrUse, NdkError, Pd, Provider, RemoteToken, Sge,
+};
 
 use super::arena::{Arena, EMPTY, Slice};
 use super::dice::{Dice, MEGABYTE};
+use super::shared::Shared;
 use crate::targets::AnyTarget;
 use crate::vector::object::Pages;
 use crate::vector::value::Pattern;
@@ -34,6 +37,17 @@ pub(super) struct Source {
     pub(super) length: u32,
 }
 
+impl Source {
+    /// A part of it.
+    pub(super) fn part(&self, from: u32, length: u32) -> Self {
+        Self {
+            offset: self.offset + from,
+            length,
+            ..*self
+        }
+    }
+}
+
 /// See the module.
 pub(super) struct Side {
     pub(super) place: usize,
@@ -42,14 +56,17 @@ pub(super) struct Side {
     /// Registered, on scattered pages; the peer may read it.
     source: HostMemory,
     source_token: LocalToken,
+    pub(super) source_mr: Mr,
     /// Contiguous, for the privileged token and inline requests.
     source_privileged: HostMemory,
     privileged: LocalToken,
     pub(super) landing: Arena,
     landing_token: LocalToken,
+    pub(super) landing_mr: Mr,
     pub(super) landing_privileged: Arena,
     /// Fast-registered regions in use.
     pub(super) fast: u32,
+    pub(super) shared: Vec<Shared>,
 }
 
 impl Side {
@@ -63,6 +80,12 @@ impl Side {
     pub(super) fn cqs_of(&self, connection: usize) -> (Cq, Cq) {
         let cq = |index: usize| self.cqs[index % self.cqs.len()];
         (cq(connection), cq(connection / 2 + 1))
+    }
+
+    /// The shared receive queue of a connection's queue pair: of every second one, and not of both ends.
+    pub(super) fn shared_of(&self, connection: usize) -> Option<usize> {
+        let its = !self.shared.is_empty() && (connection + self.place).is_multiple_of(2);
+        its.then(|| connection / 2 % self.shared.len())
     }
 
     /// A random piece to send from.
@@ -94,13 +117,23 @@ impl Side {
         (address, RemoteToken::from_engine(self.source_token.0))
     }
 
-    /// The bytes of a piece.
-    pub(super) fn source_bytes(&self, source: &Source) -> &[u8] {
-        let memory = match source.privileged {
+    /// The pages of a piece.
+    pub(super) fn source_mdl(&self, source: &Source) -> Mdl {
+        self.memory_of(source)
+            .mdl(source.offset.into(), source.length.into())
+    }
+
+    fn memory_of(&self, source: &Source) -> &HostMemory {
+        match source.privileged {
             true => &self.source_privileged,
             false => &self.source,
-        };
-        memory.shadow(source.offset.into(), source.length as usize)
+        }
+    }
+
+    /// The bytes of a piece.
+    pub(super) fn source_bytes(&self, source: &Source) -> &[u8] {
+        self.memory_of(source)
+            .shadow(source.offset.into(), source.length as usize)
     }
 
     /// A place for what arrives, or `None` if there is no room.
@@ -131,6 +164,15 @@ impl Side {
             address,
             length: slice.length,
             token,
+        }
+    }
+
+    /// A byte of what is registered to receive into.
+    pub(super) fn landing_element(&self) -> Sge {
+        Sge {
+            address: self.landing.memory.virtual_address,
+            length: 1,
+            token: self.landing_token,
         }
     }
 
@@ -181,8 +223,8 @@ fn make(nic: &mut Provider<AnyTarget>, place: usize, seed: u64) -> Result<Side, 
     let source_privileged = memory(hal, content(1), 0, Pages::Contiguous)?;
     let landing = memory(hal, vec![EMPTY; LANDING], LANDING_ADDRESS, Pages::Scattered)?;
     let landing_privileged = memory(hal, vec![EMPTY; LANDING_PRIVILEGED], 0, Pages::Contiguous)?;
-    let source_token = register(nic, pd, &source, MrFlags::ALLOW_REMOTE_READ)?;
-    let landing_token = register(nic, pd, &landing, MrFlags::ALLOW_REMOTE_WRITE)?;
+    let (source_mr, source_token) = register(nic, pd, &source, MrFlags::ALLOW_REMOTE_READ)?;
+    let (landing_mr, landing_token) = register(nic, pd, &landing, MrFlags::ALLOW_REMOTE_WRITE)?;
     let privileged = nic.privileged_memory_region_token(pd)?;
     Ok(Side {
         place,
@@ -190,12 +232,15 @@ fn make(nic: &mut Provider<AnyTarget>, place: usize, seed: u64) -> Result<Side, 
         cqs,
         source,
         source_token,
+        source_mr,
         source_privileged,
         privileged,
         landing: Arena::new(landing),
         landing_token,
+        landing_mr,
         landing_privileged: Arena::new(landing_privileged),
         fast: 0,
+        shared: Vec::new(),
     })
 }
 
@@ -204,8 +249,8 @@ fn register<H: Hal>(
     pd: Pd,
     memory: &HostMemory,
     flags: MrFlags,
-) -> Result<LocalToken, NdkError> {
+) -> Result<(Mr, LocalToken), NdkError> {
     let mr = nic.create_mr(pd, MrUse::Register)?;
     nic.register_mr(mr, &[memory.mdl(0, memory.bytes())], memory.bytes(), flags)?;
-    nic.local_token_from_mr(mr)
+    Ok((mr, nic.local_token_from_mr(mr)?))
 }

@@ -27,6 +27,20 @@ pub struct RandomTraffic {
     #[arg(long, value_name = "N", default_value_t = Self::default().megabyte_every)]
     pub megabyte_every: u32,
 
+    /// Percent of turns that make, use or end windows and fast-registered regions, which live short lives
+    #[arg(long, value_name = "PERCENT", default_value_t = Self::default().tokens,
+        value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub tokens: u32,
+
+    /// Shared receive queues of each node, from which one end of each connection takes its receives
+    #[arg(long, value_name = "N", default_value_t = Self::default().srqs,
+        value_parser = clap::value_parser!(u32).range(0..=MAX_SRQS as i64))]
+    pub srqs: u32,
+
+    /// Connections are made and ended by connection management
+    #[arg(long)]
+    pub connect: bool,
+
     /// Percent of frames that the network loses
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
     pub loss: f64,
@@ -53,6 +67,8 @@ fn percent(text: &str) -> Result<f64, String> {
 
 /// The engine has 64 queue pairs, of which software has some for itself.
 const MAX_QUEUE_PAIRS: u32 = 60;
+/// Shared receive queues of a node, at most.
+const MAX_SRQS: u32 = 4;
 /// Greatest message but for those of 1 MiB.
 const MAX_SIZE: u32 = 65536;
 
@@ -63,6 +79,9 @@ impl Default for RandomTraffic {
             queue_pairs: 8,
             max_size: MAX_SIZE,
             megabyte_every: 4000,
+            tokens: 0,
+            srqs: 0,
+            connect: false,
             loss: 0.0,
             duplicate: 0.0,
             reorder: 0.0,
@@ -84,6 +103,9 @@ impl RandomTraffic {
             queue_pairs,
             max_size,
             megabyte_every,
+            tokens,
+            srqs,
+            connect,
             ..
         } = self;
         let mut text = format!(
@@ -94,7 +116,10 @@ impl RandomTraffic {
              requests = {requests}\n\
              queue_pairs = {queue_pairs}\n\
              max_size = {max_size}\n\
-             megabyte_every = {megabyte_every}\n"
+             megabyte_every = {megabyte_every}\n\
+             tokens = {tokens}\n\
+             srqs = {srqs}\n\
+             connect = {connect}\n"
         );
         for (name, percent) in self.network() {
             text += &format!("{name} = {percent}\n");
@@ -134,11 +159,14 @@ pub(super) fn check(vector: &Vector, traffic: &At<RandomTraffic>) -> Result<(), 
     }
     let possible = (1..=MAX_QUEUE_PAIRS).contains(&traffic.queue_pairs)
         && traffic.max_size <= MAX_SIZE
+        && traffic.tokens <= 100
+        && traffic.srqs <= MAX_SRQS
         && traffic.network().all(|(_, percent)| percent <= 100.0);
     if !possible {
         return Err(
             Fault::new(traffic.span(), "this traffic is not possible").help(format!(
-                "`queue_pairs` is 1 to {MAX_QUEUE_PAIRS}, `max_size` at most {MAX_SIZE}, of the network at most 100 percent"
+                "`queue_pairs` is 1 to {MAX_QUEUE_PAIRS}, `max_size` at most {MAX_SIZE}, `srqs` at most {MAX_SRQS}, \
+                 `tokens` and those of the network at most 100 percent"
             )),
         );
     }
@@ -156,6 +184,9 @@ mod tests {
             queue_pairs: 3,
             max_size: 0,
             megabyte_every: 5,
+            tokens: 40,
+            srqs: 2,
+            connect: true,
             loss: 1.5,
             reorder: 3.0,
             ..RandomTraffic::default()

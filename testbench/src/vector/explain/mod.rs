@@ -34,11 +34,26 @@ pub fn explain(vector: &Vector) -> String {
 fn objects(vector: &Vector, text: &mut String) -> std::fmt::Result {
     let head = &vector.head;
     if let Some(traffic) = &head.traffic {
-        return writeln!(
+        writeln!(
             text,
             "\nRandom traffic between nodes a and b: {} requests on {} connections, up to {} bytes.",
             traffic.requests, traffic.queue_pairs, traffic.max_size
-        );
+        )?;
+        if traffic.tokens > 0 {
+            let percent = traffic.tokens;
+            writeln!(
+                text,
+                "{percent} % of the turns are about tokens that live short lives."
+            )?;
+        }
+        if traffic.srqs > 0 {
+            let srqs = traffic.srqs;
+            writeln!(text, "Shared receive queues of each node: {srqs}.")?;
+        }
+        if traffic.connect {
+            writeln!(text, "Connection management makes the connections.")?;
+        }
+        return Ok(());
     }
     let nodes: Vec<&str> = head.node.keys().map(String::as_str).collect();
     writeln!(text, "\nNodes: {}.", nodes.join(", "))?;
