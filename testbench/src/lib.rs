@@ -1,6 +1,7 @@
 //! The Tandem bench: vectors, the world that runs them, random traffic, random moves, exploration,
 //! measurements and reports.
 
+pub mod blackbox;
 pub mod explore;
 pub mod failures;
 pub mod fuzz;
