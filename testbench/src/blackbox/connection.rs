@@ -8,7 +8,7 @@ use tandem_model::wire::{Frame, Qpn};
 
 use super::cm::Agreement;
 use super::direction::Direction;
-use super::finding::{At, Findings};
+use super::finding::{At, Excuse, Findings};
 use super::history::digest;
 use super::pairs::{Key, Pair, Pairing};
 use super::report::{Side, Summary};
@@ -38,8 +38,8 @@ pub(super) struct Connection {
     directions: [Direction; 2],
     /// What was sent, to know what was not.
     sent: HashSet<u64>,
-    /// A frame that nobody sent: nothing behind it is certain.
-    pub(super) excuse: Option<At>,
+    /// Why nothing is certain any more.
+    pub(super) excuse: Option<Excuse>,
 }
 
 /// Where frames of a flow go: which connection, and which side sends them.
@@ -109,7 +109,7 @@ impl Connection {
                 true if !response => direction.copied(frame),
                 true => {}
                 false => {
-                    self.excuse.get_or_insert(at);
+                    self.excuse(at, "was sent by nobody");
                 }
             }
             return;
@@ -119,6 +119,11 @@ impl Connection {
             true => response::response(direction, at, frame, out),
             false => request::request(direction, at, frame, taken.lost, out),
         }
+    }
+
+    /// From a frame on nothing is certain.
+    pub(super) fn excuse(&mut self, at: At, why: &'static str) {
+        self.excuse.get_or_insert(Excuse { at, why });
     }
 
     /// Someone says that a connection is over: it is one of this side's, or not.

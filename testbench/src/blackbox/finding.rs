@@ -49,13 +49,22 @@ pub struct Finding {
     pub weight: Weight,
 }
 
+/// Why nothing is certain on a connection from a frame on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Excuse {
+    /// The frame.
+    pub at: At,
+    /// What is the matter with it, to be said behind its number.
+    pub why: &'static str,
+}
+
 /// Findings as they are made.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     /// The connection that is looked at.
     pub(super) connection: Option<usize>,
-    /// Why nothing counts as a violation any more: what somebody else put on the wire explains all.
-    pub(super) excuse: Option<At>,
+    /// Why nothing counts as a violation any more.
+    pub(super) excuse: Option<Excuse>,
     pub(super) all: Vec<Finding>,
 }
 
@@ -75,11 +84,8 @@ impl Findings {
         let message = message.into();
         match self.excuse {
             None => self.add(at, id, message, Weight::Violation),
-            Some(frame) => {
-                let message = format!(
-                    "{message}; frame {}, which nobody sent, may explain it",
-                    frame.number
-                );
+            Some(Excuse { at: frame, why }) => {
+                let message = format!("{message}; but frame {} {why}", frame.number);
                 self.add(at, id, message, Weight::Explained);
             }
         }

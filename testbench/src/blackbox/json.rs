@@ -123,7 +123,7 @@ impl JsonConnection {
                 Source::Seen => "seen",
                 Source::Least => "least",
             },
-            certain_to: one.excuse.map(|frame| frame.number),
+            certain_to: one.excuse.map(|excuse| excuse.at.number),
         }
     }
 }

@@ -49,7 +49,7 @@ use connection::Connection;
 pub use direction::{Counts, Mtu, Source, Terms};
 use file::Packet;
 use finding::Findings;
-pub use finding::{At, Finding, Weight};
+pub use finding::{At, Excuse, Finding, Weight};
 use pairs::Flows;
 pub use pairs::Pairing;
 pub use quirks::{QUIRKS, Quirk};
@@ -228,6 +228,13 @@ impl<'a> Check<'a> {
                     }
                     Err(_) => continue,
                 },
+                Seen::Cut => {
+                    // Which connection it is of stands in what is left of it, but hardly matters: few captures cut only one.
+                    for one in connections.iter_mut() {
+                        one.excuse(at, "was not captured whole");
+                    }
+                    continue;
+                }
                 _ => continue,
             };
             match frame.bth.opcode.service() {

@@ -9,7 +9,7 @@ use tandem_model::wire::{Qpn, dissect};
 use super::connection::number;
 use super::direction::{Counts, Mtu, Source, Terms};
 use super::file::Packet;
-use super::finding::{At, Finding, Weight};
+use super::finding::{Excuse, Finding, Weight};
 use super::pairs::Pairing;
 use crate::plan;
 
@@ -37,8 +37,8 @@ pub struct Summary {
     pub pairing: Pairing,
     /// Path MTU.
     pub mtu: Mtu,
-    /// A frame that nobody sent: nothing is certain from there on.
-    pub excuse: Option<At>,
+    /// Why nothing is certain from a frame on.
+    pub excuse: Option<Excuse>,
 }
 
 /// All that a check found.
@@ -146,11 +146,11 @@ fn write_connection(index: usize, one: &Summary, out: &mut String) -> std::fmt::
         Source::Least => "at least; no full packet shows it",
     };
     writeln!(out, "  {pairing}; path MTU {}, {mtu}", one.mtu.bytes)?;
-    if let Some(frame) = one.excuse {
+    if let Some(Excuse { at, why }) = one.excuse {
         writeln!(
             out,
-            "  frame {} was sent by nobody: from there on nothing is certain",
-            frame.number
+            "  frame {} {why}: from there on nothing is certain",
+            at.number
         )?;
     }
     let busy = one
