@@ -1,6 +1,7 @@
 //! The Tandem bench: vectors, the world that runs them, random traffic, random moves, exploration,
 //! coverage, measurements and reports.
 
+pub mod blackbox;
 pub mod breach;
 pub mod coverage;
 pub mod explore;

@@ -1,6 +1,7 @@
 //! Command line: arguments, and one module for each command.
 
 mod bench;
+mod check;
 mod config;
 mod cover;
 mod doctor;
@@ -68,6 +69,8 @@ enum Command {
     Explore(explore::Arguments),
     /// Random moves in random worlds on a bad network; a failure becomes a small vector
     Fuzz(fuzz::Arguments),
+    /// Check a capture of any two RoCEv2 peers against the specification
+    Check(check::Arguments),
     /// Measurements, as ratios and counts of one run
     Bench(bench::Arguments),
     /// Begin a new vector
@@ -224,6 +227,7 @@ fn run_command(arguments: Arguments) -> miette::Result<bool> {
         Command::Random(arguments) => random::run(&arguments),
         Command::Explore(arguments) => explore::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::New(arguments) => new::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
