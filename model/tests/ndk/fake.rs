@@ -16,6 +16,7 @@ use tandem_model::ndk::{
 /// First address of host memory.
 const BASE: u64 = 0x10_0000;
 
+pub const CTX_COMMAND: u32 = 0x54;
 pub const DB_SQ: u32 = 0x100;
 pub const DB_RQ: u32 = 0x104;
 pub const DB_CQ: u32 = 0x108;
