@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use super::moves::{Move, Op, Piece, Post, Region, Wrong};
-use super::spec::{FAST, FAST_BYTES, Link, Spec, TARGET};
+use super::hosts::HostState;
+use super::moves::{Ask, Local, Move, Op, Piece, Post, Region, Wrong};
+use super::spec::{Link, Spec};
 
 /// Lives of a link, each with a range of PSNs of its own.
 const LIVES: u32 = 12;
@@ -33,16 +34,12 @@ impl Side {
         receives: Vec::new(),
         sends: 0,
     };
-}
 
-/// A node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct HostState {
-    /// First byte of the target that nothing places into.
-    pub(super) free: u32,
-    /// The same of regions that can be invalidated.
-    pub(super) fast: [u32; FAST],
-    pub(super) doomed: bool,
+    /// An initiator request was posted.
+    fn post(&mut self, deferred: bool) {
+        self.posted += 1;
+        self.held = if deferred { self.held + 1 } else { 0 };
+    }
 }
 
 /// The state.
@@ -64,15 +61,7 @@ impl State {
             links: vec![[Side::NEW, Side::NEW]; spec.links.len()],
             lives: vec![0; spec.links.len()],
             hurt: vec![false; spec.links.len()],
-            hosts: vec![
-                HostState {
-                    // Behind the regions that can be invalidated.
-                    free: FAST as u32 * FAST_BYTES + 64,
-                    fast: [0; FAST],
-                    doomed: true,
-                };
-                spec.hosts.len()
-            ],
+            hosts: vec![HostState::NEW; spec.hosts.len()],
             rules: 0,
             spec: Arc::new(spec),
         }
@@ -95,36 +84,25 @@ impl State {
 
     /// Whether bytes of a region are used by nothing else.
     fn is_free(&self, node: usize, piece: &Piece) -> bool {
-        let Some(host) = self.hosts.get(node) else {
-            return false;
-        };
-        let end = piece.offset + piece.length;
-        match piece.region {
-            Region::Fast(number) => {
-                let free = host.fast.get(number);
-                free.is_some_and(|free| piece.offset >= *free) && end <= FAST_BYTES
-            }
-            Region::Target | Region::Local | Region::Doomed => {
-                piece.offset >= host.free && end <= TARGET
-            }
-            Region::Source | Region::Privileged => true,
-        }
+        let host = self.hosts.get(node);
+        host.is_some_and(|host| host.is_free(piece))
     }
 
     fn take(&mut self, node: usize, piece: &Piece) {
-        let Some(host) = self.hosts.get_mut(node) else {
-            return;
-        };
-        let end = piece.offset + piece.length;
-        match piece.region {
-            Region::Fast(number) => {
-                if let Some(free) = host.fast.get_mut(number) {
-                    *free = end;
-                }
-            }
-            Region::Target | Region::Local | Region::Doomed => host.free = end,
-            Region::Source | Region::Privileged => {}
+        if let Some(host) = self.hosts.get_mut(node) {
+            host.take(piece);
         }
+    }
+
+    /// Whether bytes lie in their regions.
+    fn are_held(&self, node: usize, pieces: &[Piece]) -> bool {
+        let host = self.hosts.get(node);
+        host.is_some_and(|host| pieces.iter().all(|piece| host.holds(piece)))
+    }
+
+    /// Bytes of a region.
+    pub(super) fn bytes(&self, node: usize, region: Region) -> u32 {
+        self.hosts.get(node).map_or(0, |host| host.bytes(region))
     }
 
     /// Pieces that must not overlap with others, nor with each other.
@@ -196,19 +174,35 @@ impl State {
             Op::Write => post.remote.is_none_or(|place| self.is_free(peer, &place)),
             Op::Send | Op::SendAndInvalidate(_) => true,
         };
+        let there = self.are_held(own, &post.pieces) && self.are_held(peer, post.remote.as_slice());
         side.open
             // A silent one may find the last place taken.
             && side.posted + 1 < end.depth
             && fits
+            && there
             && self.can_be_received(post, link)
             && (!logical || post.pieces.iter().all(|piece| self.is_logical(own, piece)))
             && (sinks || post.wrong != Wrong::Nothing)
+    }
+
+    fn ask_is_possible(&self, ask: &Ask) -> bool {
+        let host = self.hosts.get(self.node(ask.link, ask.side));
+        let depth = self
+            .spec
+            .links
+            .get(ask.link)
+            .map_or(0, |link| link.ends[ask.side].depth);
+        let known = host.is_some_and(|host| host.permits(&ask.local));
+        let foreign = !ask.foreign || !matches!(ask.local, Local::Invalidate(_));
+        let side = self.side(ask.link, ask.side);
+        known && foreign && side.is_some_and(|side| side.open && side.posted + 1 < depth)
     }
 
     /// Whether a move can be made.
     pub(super) fn permits(&self, next: &Move) -> bool {
         match next {
             Move::Post(post) => self.post_is_possible(post),
+            Move::Local(ask) => self.ask_is_possible(ask),
             Move::Receive(receive) => {
                 let end = self.spec.links.get(receive.link);
                 let end = end.map(|link| &link.ends[receive.side]);
@@ -236,6 +230,22 @@ impl State {
         match made {
             Move::Flush { link, .. } | Move::Close { link, .. } => Some(*link),
             Move::Receive(receive) if receive.wrong => Some(receive.link),
+            Move::Local(ask) => {
+                let host = self.hosts.get(self.node(ask.link, ask.side))?;
+                let live = |region: Region| host.span(region).is_some_and(|span| span.live);
+                let refused = match ask.local {
+                    Local::Bind { window, over, .. } => {
+                        let free = !matches!(over.region, Region::Local | Region::Source);
+                        live(Region::Window(window)) || free && !live(over.region)
+                    }
+                    Local::FastRegister { region, .. } => live(Region::Registered(region)),
+                    Local::Invalidate(region) => {
+                        !live(region) && !matches!(region, Region::Fast(_))
+                            || host.windows_over(region).next().is_some()
+                    }
+                };
+                (refused || ask.foreign).then_some(ask.link)
+            }
             Move::Post(post) => {
                 let side = self.side(post.link, post.side)?;
                 let receives = &self.side(post.link, 1 - post.side)?.receives;
@@ -244,6 +254,14 @@ impl State {
                 (refused || post.wrong != Wrong::Nothing).then_some(post.link)
             }
             _ => None,
+        }
+    }
+
+    /// A queue pair is gone.
+    fn leave(&mut self, link: usize, side: usize) {
+        let node = self.node(link, side);
+        if let Some(host) = self.hosts.get_mut(node) {
+            host.leave((link, side));
         }
     }
 
@@ -268,14 +286,29 @@ impl State {
             *hurt = true;
         }
         match made {
+            Move::Local(ask) => {
+                let node = self.node(ask.link, ask.side);
+                if let Some(side) = self.side_mut(ask.link, ask.side) {
+                    side.post(ask.flags.defer);
+                }
+                if let Some(host) = self.hosts.get_mut(node).filter(|_| !ask.foreign) {
+                    host.make(&ask.local, (ask.link, ask.side));
+                }
+            }
             Move::Post(post) => {
                 let node = self.node(post.link, post.side);
                 let peer = self.node(post.link, 1 - post.side);
                 if let Some(side) = self.side_mut(post.link, post.side) {
-                    side.posted += 1;
+                    side.post(post.flags.defer);
                     side.sends += usize::from(post.op.is_send());
-                    side.held = if post.flags.defer { side.held + 1 } else { 0 };
                 }
+                let invalidated = match post.op {
+                    Op::SendAndInvalidate(region) => Some((peer, region)),
+                    Op::Read { invalidate: true } => {
+                        post.pieces.first().map(|piece| (node, piece.region))
+                    }
+                    _ => None,
+                };
                 if post.wrong == Wrong::Nothing {
                     match post.op {
                         Op::Read { .. } => {
@@ -289,6 +322,11 @@ impl State {
                             }
                         }
                         Op::Send | Op::SendAndInvalidate(_) => {}
+                    }
+                    if let Some((node, region)) = invalidated
+                        && let Some(host) = self.hosts.get_mut(node)
+                    {
+                        host.invalidate(region, (post.link, post.side));
                     }
                 }
             }
@@ -310,6 +348,9 @@ impl State {
                 for link in 0..self.links.len() {
                     self.settle(link);
                 }
+                for host in &mut self.hosts {
+                    host.settle();
+                }
             }
             Move::Flush { link, side } => {
                 if let Some(side) = self.side_mut(*link, *side) {
@@ -318,11 +359,15 @@ impl State {
                 }
             }
             Move::Close { link, side } => {
+                self.leave(*link, *side);
                 if let Some(side) = self.side_mut(*link, *side) {
                     side.open = false;
                 }
             }
             Move::Reopen { link } => {
+                for side in 0..2 {
+                    self.leave(*link, side);
+                }
                 if let Some(sides) = self.links.get_mut(*link) {
                     *sides = [Side::NEW, Side::NEW];
                 }

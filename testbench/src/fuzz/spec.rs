@@ -12,6 +12,9 @@ pub(super) const TARGET: u32 = 0x1_8000;
 pub(super) const FAST: usize = 3;
 /// Bytes of each.
 pub(super) const FAST_BYTES: u32 = 0x400;
+/// Regions of a node for FastRegister, and its windows.
+pub(super) const REGISTERED: usize = 4;
+pub(super) const WINDOWS: usize = 4;
 /// Least code of the acknowledgement timer that never fires by itself.
 const SOUND_TIMEOUT: u8 = 9;
 /// Least count of go-backs that a few losses do not use up.

@@ -1,7 +1,7 @@
 //! The ledger of a running vector: every request that was posted, what its result may be, and what it was.
 //!
 //! It knows what NDKPI promises of any request: results come once each, in the order of their queue; a silent one has
-//! a result only if it fails; nothing succeeds behind a failure; the receive number n of a queue pair gets the
+//! a result only if it fails; nothing succeeds behind a failure, but a Bind or a FastRegister that was done before; the receive number n of a queue pair gets the
 //! peer's send number n. What breaks one of these is noted, and told by the step `expect_accounted`.
 
 mod entry;
@@ -338,7 +338,7 @@ impl Ledger {
             let mut failed: Option<&Entry> = None;
             for entry in indices.iter().filter_map(|index| self.entry(*index)) {
                 if let Some(before) = failed
-                    && (entry.succeeded() || entry.failure().is_some())
+                    && (entry.succeeded() && !entry.what.is_early() || entry.failure().is_some())
                 {
                     return Err(format!(
                         "{} was carried out, and {} before it had failed",

@@ -155,6 +155,24 @@ fn a_success_behind_a_failure() {
 }
 
 #[test]
+fn what_may_be_done_before_an_older_request_fails() {
+    for (what, early) in [
+        (What::Bind, true),
+        (What::FastRegister, true),
+        (What::Invalidate, false),
+    ] {
+        let mut ledger = ledger();
+        ledger.posted("qa", write(1));
+        ledger.posted("qa", Entry::new(2, what).silent(true));
+        ledger.posted("qa", write(3));
+        came(&mut ledger, 1, NtStatus::IO_TIMEOUT);
+        came(&mut ledger, 3, NtStatus::CANCELLED);
+        ledger.settled(0, true);
+        assert_eq!(ledger.wrong().is_none(), early, "{what:?}");
+    }
+}
+
+#[test]
 fn an_error_that_nobody_tells_of_and_one_that_is_none() {
     let mut silent = ledger();
     silent.settled(0, true);
