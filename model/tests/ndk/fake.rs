@@ -205,8 +205,9 @@ impl Hal for Fake {
         }
         let window = (0x050..0x0C0).contains(&offset);
         assert!(!(window && self.busy_left > 0), "window used while busy");
-        if offset == 0x054 {
+        if offset == CTX_COMMAND {
             self.command(value);
+            self.writes.push((offset, value));
         } else {
             self.registers.insert(offset, value);
             if !window {
