@@ -47,6 +47,7 @@ fn a_fixed_set_of_cases_passes_on_the_model_and_reaches_everything() {
         "bind",
         "fast registration",
         "invalidation",
+        "shared receive",
     ] {
         assert!(tally.requests[kind] > 50, "{kind}: {:?}", tally.requests);
     }

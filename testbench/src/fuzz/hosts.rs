@@ -36,6 +36,22 @@ pub(super) struct HostState {
     pub(super) doomed: bool,
     registered: [Option<Span>; REGISTERED],
     windows: [Option<Span>; WINDOWS],
+    /// Receives of the shared queue, and sends for them.
+    pub(super) shared: Shared,
+}
+
+/// What was posted to a shared receive queue and for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Shared {
+    pub(super) receives: usize,
+    pub(super) sends: usize,
+}
+
+impl Shared {
+    /// Whether each send has found a receive.
+    pub(super) fn suffices(self) -> bool {
+        self.sends <= self.receives
+    }
 }
 
 impl HostState {
@@ -46,6 +62,10 @@ impl HostState {
         doomed: true,
         registered: [None; REGISTERED],
         windows: [None; WINDOWS],
+        shared: Shared {
+            receives: 0,
+            sends: 0,
+        },
     };
 
     /// What was made of a region for FastRegister or a window.

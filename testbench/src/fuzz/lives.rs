@@ -105,6 +105,8 @@ pub(super) struct Life {
     pub(super) sends: [Vec<Request>; 2],
     pub(super) receives: [Vec<Request>; 2],
     pub(super) cut: [bool; 2],
+    /// Whether receives come from the shared queue of their node.
+    pub(super) shared: [bool; 2],
     /// The network was impaired while requests were under way.
     pub(super) impaired: bool,
     pub(super) heavy: bool,
@@ -124,6 +126,7 @@ impl Life {
             sends: [Vec::new(), Vec::new()],
             receives: [Vec::new(), Vec::new()],
             cut: [false; 2],
+            shared: [link.ends[0].shared, link.ends[1].shared],
             impaired: false,
             heavy: false,
             weak: !link.is_sound(),
@@ -178,6 +181,16 @@ impl Life {
                 receives.push(Request::receive(usize::MAX, 0, late));
             }
         }
+    }
+
+    /// Whether all sends to a node that has a shared queue have succeeded for certain.
+    pub(super) fn all_received(&self, node: usize) -> bool {
+        let to = |side: usize| self.shared[1 - side] && self.nodes[1 - side] == node;
+        let sends = (0..2)
+            .filter(|side| to(*side))
+            .flat_map(|side| &self.sends[side]);
+        let mut sends = sends.filter(|request| request.send);
+        sends.all(|request| request.ends.as_deref() == Some(&[SUCCESS]))
     }
 
     fn faults(&self) -> usize {

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::hosts::HostState;
-use super::moves::{Ask, Local, Move, Op, Piece, Post, Region, Wrong};
-use super::spec::{Link, Spec};
+use super::moves::{Ask, Local, Move, Op, Piece, Post, Receive, Region, Wrong};
+use super::spec::{Link, SHARED_RECEIVES, SHARED_ROOM, Spec};
 
 /// Lives of a link, each with a range of PSNs of its own.
 const LIVES: u32 = 12;
@@ -80,6 +80,45 @@ impl State {
     pub(super) fn node(&self, link: usize, side: usize) -> usize {
         let link = self.spec.links.get(link);
         link.map_or(0, |link| link.nodes[side])
+    }
+
+    /// Whether a side's receives come from the shared queue of its node.
+    pub(super) fn is_shared(&self, link: usize, side: usize) -> bool {
+        let link = self.spec.links.get(link);
+        link.is_some_and(|link| link.ends[side].shared)
+    }
+
+    /// Room of the receive that the next send of a side is for, if there is one.
+    pub(super) fn room(&self, link: usize, side: usize) -> Option<u32> {
+        if self.is_shared(link, 1 - side) {
+            let host = self.hosts.get(self.node(link, 1 - side))?;
+            return (host.shared.sends < host.shared.receives).then_some(SHARED_ROOM);
+        }
+        let sends = self.side(link, side)?.sends;
+        self.side(link, 1 - side)?.receives.get(sends).copied()
+    }
+
+    fn receive_is_possible(&self, receive: &Receive) -> bool {
+        let end = self.spec.links.get(receive.link);
+        let end = end.map(|link| &link.ends[receive.side]);
+        let node = self.node(receive.link, receive.side);
+        let side = self.side(receive.link, receive.side);
+        let Some(((side, end), host)) = side.zip(end).zip(self.hosts.get(node)) else {
+            return false;
+        };
+        let fits = match end.shared {
+            true => {
+                host.shared.receives < SHARED_RECEIVES
+                    && !receive.wrong
+                    && receive.length() >= SHARED_ROOM
+                    && receive
+                        .pieces
+                        .iter()
+                        .all(|piece| piece.region == Region::Target)
+            }
+            false => side.receives.len() < end.depth as usize,
+        };
+        side.open && fits && self.are_free(node, &receive.pieces)
     }
 
     /// Whether bytes of a region are used by nothing else.
@@ -203,15 +242,7 @@ impl State {
         match next {
             Move::Post(post) => self.post_is_possible(post),
             Move::Local(ask) => self.ask_is_possible(ask),
-            Move::Receive(receive) => {
-                let end = self.spec.links.get(receive.link);
-                let end = end.map(|link| &link.ends[receive.side]);
-                let node = self.node(receive.link, receive.side);
-                let side = self.side(receive.link, receive.side);
-                side.zip(end).is_some_and(|(side, end)| {
-                    side.open && side.receives.len() < end.depth as usize
-                }) && self.are_free(node, &receive.pieces)
-            }
+            Move::Receive(receive) => self.receive_is_possible(receive),
             Move::Refused { link, side, .. }
             | Move::Forge { link, side, .. }
             | Move::Flush { link, side }
@@ -247,9 +278,7 @@ impl State {
                 (refused || ask.foreign).then_some(ask.link)
             }
             Move::Post(post) => {
-                let side = self.side(post.link, post.side)?;
-                let receives = &self.side(post.link, 1 - post.side)?.receives;
-                let room = receives.get(side.sends).copied().unwrap_or(0);
+                let room = self.room(post.link, post.side).unwrap_or(0);
                 let refused = post.op.is_send() && post.length() > room;
                 (refused || post.wrong != Wrong::Nothing).then_some(post.link)
             }
@@ -302,6 +331,12 @@ impl State {
                     side.post(post.flags.defer);
                     side.sends += usize::from(post.op.is_send());
                 }
+                if post.op.is_send()
+                    && self.is_shared(post.link, 1 - post.side)
+                    && let Some(host) = self.hosts.get_mut(peer)
+                {
+                    host.shared.sends += 1;
+                }
                 let invalidated = match post.op {
                     Op::SendAndInvalidate(region) => Some((peer, region)),
                     Op::Read { invalidate: true } => {
@@ -332,7 +367,11 @@ impl State {
             }
             Move::Receive(receive) => {
                 let node = self.node(receive.link, receive.side);
-                if let Some(side) = self.side_mut(receive.link, receive.side) {
+                if self.is_shared(receive.link, receive.side) {
+                    if let Some(host) = self.hosts.get_mut(node) {
+                        host.shared.receives += 1;
+                    }
+                } else if let Some(side) = self.side_mut(receive.link, receive.side) {
                     side.receives.push(receive.length());
                 }
                 for piece in &receive.pieces {

@@ -16,6 +16,7 @@ mod lives;
 mod machine;
 mod moves;
 mod objects;
+mod postings;
 mod requests;
 mod spec;
 mod text;

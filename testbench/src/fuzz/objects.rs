@@ -17,6 +17,8 @@ pub(super) struct Change {
     pub(super) at: usize,
     /// What it is behind that.
     pub(super) to: Use,
+    /// Whether what is behind it in its queue waits for it; a read changes something when it has its answer.
+    pub(super) ordered: bool,
 }
 
 /// A region or a window.
@@ -39,9 +41,14 @@ impl Object {
     pub(super) fn seen_by(&self, queue: Option<Queue>) -> Use {
         match self.changes.last() {
             None => self.settled,
-            Some(last) if self.changes.iter().all(|own| Some(own.queue) == queue) => last.to,
+            Some(last) if self.are_ordered(queue) => last.to,
             Some(_) => Use::Unsure,
         }
+    }
+
+    fn are_ordered(&self, queue: Option<Queue>) -> bool {
+        let mut changes = self.changes.iter();
+        changes.all(|own| Some(own.queue) == queue && own.ordered)
     }
 
     /// Whether a queue, and nobody else, has bound the window; `None`: it is not known.

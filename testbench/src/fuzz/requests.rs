@@ -7,7 +7,7 @@ use proptest::sample::{Index, select};
 use super::hosts::{HostState, Queue};
 use super::machine::State;
 use super::moves::{Flags, Move, Op, Piece, Post, Receive, Region, Rights, Wrong};
-use super::spec::{FAST, Link, SOURCE, TARGET};
+use super::spec::{FAST, Link, SHARED_ROOM, SOURCE, TARGET};
 
 /// Greatest length of a piece, most of the time and seldom.
 const SMALL: u32 = 64;
@@ -214,9 +214,7 @@ fn shorten(lengths: &mut [u32], most: u32) {
 /// A request from what was drawn.
 fn post(state: &State, link: usize, side: usize, raw: Raw) -> Post {
     let (own, peer) = (state.node(link, side), state.node(link, 1 - side));
-    let sends = state.side(link, side).map_or(0, |side| side.sends);
-    let receives = state.side(link, 1 - side).map(|side| &side.receives);
-    let room = receives.and_then(|receives| receives.get(sends).copied());
+    let room = state.room(link, side);
     let awaited = room.is_some();
     let (here, there) = (state.hosts.get(own), state.hosts.get(peer));
     let (queue, owner) = ((link, side), (link, 1 - side));
@@ -360,8 +358,13 @@ fn post(state: &State, link: usize, side: usize, raw: Raw) -> Post {
         let span = there.and_then(|host| host.span(place.region));
         span.is_some_and(|span| span.times > 1)
     };
+    let renewed = post.remote.is_some_and(renewed);
     post.wrong = match applicable(&post) {
-        Wrong::RemoteOld if !post.remote.is_some_and(renewed) => Wrong::RemoteToken,
+        Wrong::RemoteOld if !renewed => Wrong::RemoteToken,
+        // A token of many uses, and none of them right.
+        Wrong::Nothing if renewed && post.length() > 0 && raw.named[1].is_multiple_of(5) => {
+            Wrong::RemoteOld
+        }
         wrong => wrong,
     };
     post
@@ -428,12 +431,24 @@ pub(super) fn receives(state: &State) -> BoxedStrategy<Move> {
                     Choice::of(named.0, named.1).among(host, all, false)
                 });
                 let named = named.filter(|region| !region.is_source());
-                let mut room = Room::of(&at, node, named.unwrap_or(sink(region)));
+                // Those of a shared queue are alike, since nobody knows which send each gets.
+                let shared = at.is_shared(link, side);
+                let region = match shared {
+                    true => Region::Target,
+                    false => named.unwrap_or(sink(region)),
+                };
+                let length: u32 = lengths.iter().sum();
+                if shared && length < SHARED_ROOM {
+                    lengths.truncate(2);
+                    lengths.push(SHARED_ROOM);
+                }
+                let mut room = Room::of(&at, node, region);
                 let pieces: Vec<Piece> = lengths
                     .iter()
                     .map(|length| room.piece(*length, gap))
                     .collect();
-                let wrong = wrong && pieces.first().is_some_and(|piece| piece.length > 0);
+                let wrong =
+                    wrong && !shared && pieces.first().is_some_and(|piece| piece.length > 0);
                 Move::Receive(Receive {
                     link,
                     side,

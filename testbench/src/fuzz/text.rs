@@ -132,6 +132,24 @@ impl Writer<'_> {
         self.line(line);
     }
 
+    /// Declares the shared receive queues.
+    fn shared(&self, text: &mut String) {
+        let links = self.links.iter().flat_map(|link| [(*link, 0), (*link, 1)]);
+        let shared = links.filter(|(link, side)| self.state.is_shared(*link, *side));
+        let nodes: BTreeSet<usize> = shared.map(|(link, side)| self.at(link, side)).collect();
+        if !nodes.is_empty() {
+            text.push_str("\n[srq]\n");
+        }
+        for place in nodes {
+            let threshold = self.spec.hosts.get(place).map_or(0, |host| host.threshold);
+            let _ = writeln!(
+                text,
+                "s{0} = {{ node = \"{0}\", depth = 128, threshold = {threshold} }}",
+                node(place)
+            );
+        }
+    }
+
     /// Declares regions and windows.
     fn regions(&self, text: &mut String) {
         let nodes = self.nodes().into_iter().filter(|_| self.unusual);
@@ -277,6 +295,7 @@ impl Writer<'_> {
             }
         }
         self.regions(&mut text);
+        self.shared(&mut text);
         text.push_str("\n[qp]\n");
         for link in &self.links {
             let Some(spec) = self.spec.links.get(*link) else {
@@ -285,13 +304,19 @@ impl Writer<'_> {
             for side in 0..2 {
                 let (end, node) = (&spec.ends[side], node(spec.nodes[side]));
                 let receives = if end.apart { "r" } else { "c" };
+                let own = match end.shared {
+                    true => format!("srq = \"s{node}\""),
+                    false => format!(
+                        "receive_depth = {}, receive_sge = {}",
+                        end.depth,
+                        end.sge.min(4)
+                    ),
+                };
                 let _ = writeln!(
                     text,
-                    "{} = {{ node = \"{node}\", initiator_cq = \"c{node}\", receive_cq = \"{receives}{node}\", receive_depth = {}, initiator_depth = {}, receive_sge = {}, initiator_sge = {}, inline = {} }}",
+                    "{} = {{ node = \"{node}\", initiator_cq = \"c{node}\", receive_cq = \"{receives}{node}\", {own}, initiator_depth = {}, initiator_sge = {}, inline = {} }}",
                     qp(*link, side),
                     end.depth,
-                    end.depth,
-                    end.sge.min(4),
                     end.sge,
                     end.inline
                 );
@@ -426,6 +451,10 @@ impl Writer<'_> {
                     if self.open.get(*link).is_some_and(|open| open[side]) {
                         self.close(*link, side);
                     }
+                }
+                if (0..2).any(|side| self.state.is_shared(*link, side)) {
+                    // What it has received is told from what it will receive.
+                    self.step("expect_accounted = \"now\"");
                 }
                 for side in 0..2 {
                     self.step(&format!("create_qp = \"{}\"", qp(*link, side)));

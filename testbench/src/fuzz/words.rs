@@ -5,7 +5,7 @@ use super::forge::Forged;
 use super::lives::Ends;
 use super::moves::{Ask, Flags, Local, Op, Piece, Post, Receive, Refused, Region, Rights, Wrong};
 use super::spec::SOURCE;
-use super::text::{Writer, qp, region, unusual};
+use super::text::{Writer, node, qp, region, unusual};
 
 /// Names of flags that are set, as a list.
 fn flags(names: &[(bool, &str)]) -> String {
@@ -224,7 +224,10 @@ impl Writer<'_> {
 
     pub(super) fn receive(&mut self, receive: &Receive, ends: &Ends) {
         let own = self.at(receive.link, receive.side);
-        self.step(&format!("receive = \"{}\"", qp(receive.link, receive.side)));
+        self.step(&match self.state.is_shared(receive.link, receive.side) {
+            true => format!("srq_receive = \"s{}\"", node(own)),
+            false => format!("receive = \"{}\"", qp(receive.link, receive.side)),
+        });
         self.context += 1;
         let context = self.context;
         self.line(&format!("context = {context}"));
