@@ -167,6 +167,7 @@ fn what_may_be_done_before_an_older_request_fails() {
         ledger.posted("qa", write(3));
         came(&mut ledger, 1, NtStatus::IO_TIMEOUT);
         came(&mut ledger, 3, NtStatus::CANCELLED);
+        ledger.lives[0].told = Some(NtStatus::IO_TIMEOUT);
         ledger.settled(0, true);
         assert_eq!(ledger.wrong().is_none(), early, "{what:?}");
     }
