@@ -38,7 +38,17 @@ fn a_fixed_set_of_cases_passes_on_the_model_and_reaches_everything() {
     all_pass(&summary);
     assert_eq!(summary.cases, 250);
     let tally = &summary.tally;
-    for kind in ["send", "send and invalidate", "receive", "read", "write"] {
+    for kind in [
+        "send",
+        "send and invalidate",
+        "receive",
+        "read",
+        "write",
+        "bind",
+        "fast registration",
+        "invalidation",
+        "shared receive",
+    ] {
         assert!(tally.requests[kind] > 50, "{kind}: {:?}", tally.requests);
     }
     for result in [
@@ -53,11 +63,25 @@ fn a_fixed_set_of_cases_passes_on_the_model_and_reaches_everything() {
         "Read STATUS_ACCESS_VIOLATION",
         "Receive STATUS_BUFFER_OVERFLOW",
         "Receive STATUS_CANCELLED",
+        "Bind STATUS_SUCCESS",
+        "Bind STATUS_ACCESS_VIOLATION",
+        "FastRegister STATUS_SUCCESS",
+        "Invalidate STATUS_SUCCESS",
+        "Invalidate STATUS_INVALID_DEVICE_REQUEST",
     ] {
         assert!(tally.results.contains_key(result), "{:?}", tally.results);
     }
     for counter in ["GO_BACKS", "TIMEOUTS", "RNR_WAITS", "DUPLICATES"] {
         assert!(tally.counters[counter] > 0, "{:?}", tally.counters);
+    }
+    for done in [
+        "read through a window",
+        "write through a window",
+        "read of a registration",
+        "write to a registration",
+        "registration used here",
+    ] {
+        assert!(summary.memory[done] > 5, "{:?}", summary.memory);
     }
     for impairment in [
         "drop",

@@ -292,7 +292,7 @@ impl<H: Hal> Provider<H> {
                 && let Some(object) = self.qps.get_mut(qp)
             {
                 let done = object.sq.finished.drain(..);
-                finished.extend(done.map(|(request, success)| (qp, request, success)));
+                finished.extend(done.map(|(request, status)| (qp, request, status)));
             }
             if completion.invalidated {
                 invalidated.push(completion.token);
@@ -302,11 +302,11 @@ impl<H: Hal> Provider<H> {
             object.seen = object.seen.wrapping_add(1);
             object.from_old_ring += usize::from(object.old_end.is_some());
         }
-        for (qp, request, success) in finished {
-            self.finish_local(qp, request, success)?;
+        for (qp, request, status) in finished {
+            self.finish_local(qp, request, status)?;
         }
         for token in invalidated {
-            self.window_invalidated(token)?;
+            self.token_invalidated(token)?;
         }
         self.release_own(cq)
     }

@@ -75,8 +75,8 @@ pub(super) fn decode(
         result.bytes_transferred = completion.byte_len;
         expected_opcode = RECEIVE_OPCODE;
     } else {
-        let success = status == Some(Status::Success);
-        let posted = qp.sq.complete(wqe, success);
+        // One that nobody knows says nothing of what the request did.
+        let posted = qp.sq.complete(wqe, status.unwrap_or(Status::Flushed));
         let posted = posted.map_err(|error| out_of_order(error.expected))?;
         result.request_context = posted.request_context;
         result.operation = OperationType::of_opcode(posted.opcode);

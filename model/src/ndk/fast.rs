@@ -48,6 +48,7 @@ impl<H: Hal> Provider<H> {
                 pages: adapter_page_count,
                 remote_access,
                 extent: None,
+                valid: false,
             });
         }
         self.write_free_region(mr)

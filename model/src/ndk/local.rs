@@ -5,7 +5,7 @@
 //! foreign to the operation, remote write has its local write bit (`STATUS_INVALID_PARAMETER`, reading O6); what each
 //! call says; a free slot (`STATUS_NO_MORE_ENTRIES`, reading O3).
 
-use crate::abi::WqeOpcode;
+use crate::abi::{Status, WqeOpcode};
 use crate::hal::Hal;
 
 use super::adapter::{MAX_MESSAGE, Provider, stale};
@@ -387,23 +387,21 @@ impl<H: Hal> Provider<H> {
         &mut self,
         qp: Qp,
         request: LocalRequest,
-        success: bool,
+        status: Status,
     ) -> Result<(), NdkError> {
+        let success = status == Status::Success;
         match request {
             LocalRequest::Bind { mr, mw, key } => {
                 let mut left = Some(mr);
                 if let Some(object) = self.mws.get_mut(mw) {
-                    object.requests = object.requests.saturating_sub(1);
                     object.token.settle(key, success);
                     self.tokens.set_key(object.token.token);
                     if success {
                         left = object.bind_done(Bound { mr, qp, key });
                     }
                 }
-                if let Some(mr) = left {
-                    self.window_left(mr)?;
-                }
-                self.reap_mw(mw)
+                self.window_request_done(mw, left, status)?;
+                self.settle_region(mr, status)
             }
             LocalRequest::FastRegister { mr, key, list } => {
                 self.rings.give(list.address, list.bytes);
@@ -412,46 +410,78 @@ impl<H: Hal> Provider<H> {
                 {
                     registration.token.settle(key, success);
                     self.tokens.set_key(registration.token.token);
+                    registration.valid |= success;
                 }
-                self.region_request_done(mr)
+                self.region_request_done(mr, status)
             }
-            LocalRequest::Invalidate(InvalidateTarget::Mr(mr)) => self.region_request_done(mr),
+            LocalRequest::Invalidate(InvalidateTarget::Mr(mr)) => {
+                if let Some(object) = self.mrs.get_mut(mr)
+                    && let Some(registration) = &mut object.registration
+                {
+                    registration.valid &= !success;
+                }
+                self.region_request_done(mr, status)
+            }
             LocalRequest::Invalidate(InvalidateTarget::Mw(mw)) => {
-                let mut left = None;
-                if let Some(object) = self.mws.get_mut(mw) {
-                    object.requests = object.requests.saturating_sub(1);
-                    left = object.bound.take_if(|_| success);
-                }
-                if let Some(bound) = left {
-                    self.window_left(bound.mr)?;
-                }
-                self.reap_mw(mw)
+                let object = self.mws.get_mut(mw);
+                let left = object.and_then(|object| object.bound.take_if(|_| success));
+                self.window_request_done(mw, left.map(|bound| bound.mr), status)
             }
         }
     }
 
-    fn region_request_done(&mut self, mr: Mr) -> Result<(), NdkError> {
+    /// A request that names a window is done, and the window has left a region by that. A flushed request may have been
+    /// executed: a window that is bound to nothing, as far as completions tell, is made so.
+    fn window_request_done(
+        &mut self,
+        mw: Mw,
+        left: Option<Mr>,
+        status: Status,
+    ) -> Result<(), NdkError> {
+        let mut doubtful = false;
+        if let Some(object) = self.mws.get_mut(mw) {
+            object.requests = object.requests.saturating_sub(1);
+            doubtful = status == Status::Flushed && object.requests == 0 && object.bound.is_none();
+        }
+        if doubtful {
+            self.write_free_window(mw)?;
+        }
+        if let Some(mr) = left {
+            self.window_left(mr)?;
+        }
+        self.reap_mw(mw)
+    }
+
+    fn region_request_done(&mut self, mr: Mr, status: Status) -> Result<(), NdkError> {
         if let Some(object) = self.mrs.get_mut(mr) {
             object.requests = object.requests.saturating_sub(1);
         }
+        self.settle_region(mr, status)?;
         self.reap_mr(mr)
     }
 
+    /// A region for fast registration that is free, as far as completions tell, is made so behind a flushed request,
+    /// which may have been executed.
+    fn settle_region(&mut self, mr: Mr, status: Status) -> Result<(), NdkError> {
+        let doubtful = self.mrs.get(mr).is_some_and(|object| {
+            let registration = object.registration.filter(|own| !own.valid);
+            object.usage == MrUse::FastRegister
+                && object.requests == 0
+                && object.windows == 0
+                && registration.is_some()
+        });
+        if doubtful && status == Status::Flushed {
+            self.write_free_region(mr)?;
+        }
+        Ok(())
+    }
+
     /// A queue pair is gone. Its windows are bound no more; of requests that its dead completion queue did not tell of
-    /// it is not known what they did, so what they named is made free.
+    /// it is not known what they did, as of flushed ones.
     pub(super) fn leave_qp(&mut self, qp: Qp, object: &QpObject) -> Result<(), NdkError> {
         self.free_windows_of(qp)?;
         for request in object.sq.outstanding_local() {
-            self.finish_local(qp, request, false)?;
-            match request {
-                LocalRequest::Bind { mw, .. } if self.mws.get(mw).is_some() => {
-                    self.write_free_window(mw)?;
-                }
-                LocalRequest::FastRegister { mr, .. } if self.mrs.get(mr).is_some() => {
-                    self.write_free_region(mr)?;
-                }
-                _ => {}
-            }
+            self.finish_local(qp, request, Status::Flushed)?;
         }
         Ok(())
     }

@@ -40,6 +40,8 @@ pub(super) struct Registration {
     pub(super) remote_access: bool,
     /// Memory under it; of a fast-register region that of the newest request posted.
     pub(super) extent: Option<Extent>,
+    /// Whether it is valid, as far as completions tell; one that a read invalidated is not told of.
+    pub(super) valid: bool,
 }
 
 /// Memory that a region covers.
@@ -259,6 +261,7 @@ impl<H: Hal> Provider<H> {
                     length: span.length,
                     local_write: rights.local_write,
                 }),
+                valid: true,
             });
         }
         Ok(())

@@ -105,14 +105,23 @@ impl<H: Hal> Provider<H> {
         Ok(RemoteToken::from_engine(object.token.token.value()))
     }
 
-    /// The peer invalidated a token; if it was a window's, the window is bound no more.
-    pub(super) fn window_invalidated(&mut self, token: u32) -> Result<(), NdkError> {
+    /// The peer invalidated a token: its window is bound no more, or its region is free.
+    pub(super) fn token_invalidated(&mut self, token: u32) -> Result<(), NdkError> {
+        let index = token >> 8;
         let numbers: Vec<u32> = self.mws.numbers().collect();
         for number in numbers {
             let mw = self.mws.number_mut(number);
-            let mw = mw.filter(|mw| mw.token.token.index == token >> 8);
+            let mw = mw.filter(|mw| mw.token.token.index == index);
             if let Some(mr) = mw.and_then(|mw| mw.give_back(token as u8)) {
                 self.window_left(mr)?;
+            }
+        }
+        let numbers: Vec<u32> = self.mrs.numbers().collect();
+        for number in numbers {
+            let mr = self.mrs.number_mut(number);
+            let registration = mr.and_then(|mr| mr.registration.as_mut());
+            if let Some(own) = registration.filter(|own| own.token.token.index == index) {
+                own.valid = false;
             }
         }
         Ok(())

@@ -212,6 +212,9 @@ impl<H: Hal> Provider<H> {
         }
         object.closing = true;
         if object.is_done() && object.connector.is_none() {
+            // What it has received from a shared queue may be there, and nobody has looked.
+            let receive = object.receive_cq;
+            self.absorb(receive)?;
             self.remove_qp(qp)?;
             return Ok(NtStatus::SUCCESS);
         }

@@ -7,7 +7,7 @@
 //! a queue is in its completion queue at a time, so the room reserved there suffices; and the last free
 //! slot is never given to a silent request without a signalled one outstanding, so a queue cannot get stuck.
 
-use crate::abi::WqeOpcode;
+use crate::abi::{Status, WqeOpcode};
 
 use super::Srq;
 use super::local::LocalRequest;
@@ -95,8 +95,8 @@ pub(super) struct SendQueue {
     signals: u32,
     /// Own signals whose entry has not left the completion queue.
     pub(super) own_signals: u32,
-    /// Local requests that are done, in order, and whether they succeeded; the provider takes them.
-    pub(super) finished: Vec<(LocalRequest, bool)>,
+    /// Local requests that are done, in order, and how; the provider takes them.
+    pub(super) finished: Vec<(LocalRequest, Status)>,
 }
 
 const NOTHING: Posted = Posted {
@@ -169,7 +169,7 @@ impl SendQueue {
     }
 
     /// The request of a completion; all older ones, silent of necessity, are done as well, with success.
-    pub(super) fn complete(&mut self, index: u16, success: bool) -> Result<Posted, OutOfOrder> {
+    pub(super) fn complete(&mut self, index: u16, status: Status) -> Result<Posted, OutOfOrder> {
         let oldest = self.ring.oldest;
         let ahead = index.wrapping_sub(oldest);
         let expected = self.next_with_signal();
@@ -178,11 +178,12 @@ impl SendQueue {
         }
         for silent in 0..ahead {
             let local = self.at(oldest.wrapping_add(silent)).local;
-            self.finished.extend(local.map(|local| (local, true)));
+            self.finished
+                .extend(local.map(|local| (local, Status::Success)));
         }
         let posted = self.at(index);
         self.finished
-            .extend(posted.local.map(|local| (local, success)));
+            .extend(posted.local.map(|local| (local, status)));
         if posted.signal != Signal::Silent {
             self.signals = self.signals.saturating_sub(1);
         }

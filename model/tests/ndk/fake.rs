@@ -16,6 +16,7 @@ use tandem_model::ndk::{
 /// First address of host memory.
 const BASE: u64 = 0x10_0000;
 
+pub const CTX_COMMAND: u32 = 0x54;
 pub const DB_SQ: u32 = 0x100;
 pub const DB_RQ: u32 = 0x104;
 pub const DB_CQ: u32 = 0x108;
@@ -211,8 +212,9 @@ impl Hal for Fake {
         }
         let window = (0x050..0x0C0).contains(&offset);
         assert!(!(window && self.busy_left > 0), "window used while busy");
-        if offset == 0x054 {
+        if offset == CTX_COMMAND {
             self.command(value);
+            self.writes.push((offset, value));
         } else {
             self.registers.insert(offset, value);
             if !window {

@@ -6,7 +6,7 @@ use tandem_model::ndk::{
     Object, OpFlags, OperationType, Provider, QpParameters,
 };
 
-use crate::fake::{Bed, DB_SQ, Fake, cqe};
+use crate::fake::{Bed, CTX_COMMAND, DB_SQ, Fake, cqe};
 
 const NONE: OpFlags = OpFlags::NONE;
 const PAGE: u64 = 0x1000;
@@ -362,6 +362,55 @@ fn o18_statuses() {
             assert_eq!(bed.poll()[0].status, expected, "{opcode:?}, fault {fault}");
         }
     }
+}
+
+/// A flushed request may have been executed: what it may have made valid is made free, but for what completions told
+/// was valid before.
+#[test]
+fn flushed_requests_leave_nothing_valid() {
+    let commands = |bed: &Bed| bed.nic.hal().written(CTX_COMMAND).len();
+    let flushed = |bed: &mut Bed, index, opcode| {
+        let before = commands(bed);
+        bed.complete(cqe(bed.qpn, index, opcode, Status::Flushed));
+        assert_eq!(bed.poll()[0].status, NtStatus::CANCELLED);
+        commands(bed) - before
+    };
+    let (bind, register_it) = (WqeOpcode::Bind, WqeOpcode::FastRegister);
+    for told in [false, true] {
+        let mut bed = Bed::new();
+        let (mr, mw) = (region(&mut bed, MrFlags::NONE), window(&mut bed));
+        for index in 0..2 {
+            bed.nic.bind(bed.qp, 0, mr, mw, 0x20_0000, 1, NONE).unwrap();
+            if index == 0 && told {
+                bed.complete(cqe(bed.qpn, 0, bind, Status::Success));
+                bed.poll();
+            } else {
+                assert_eq!(flushed(&mut bed, index, bind), usize::from(!told));
+            }
+        }
+        let mut bed = Bed::new();
+        let mr = fast(&mut bed, true);
+        for index in 0..2 {
+            register(&mut bed, mr, NONE).unwrap();
+            if index == 0 && told {
+                bed.complete(cqe(bed.qpn, 0, register_it, Status::Success));
+                bed.poll();
+            } else {
+                assert_eq!(flushed(&mut bed, index, register_it), usize::from(!told));
+            }
+        }
+    }
+    // A region under a window that was flushed too, and an invalidation behind both: once nothing else may change it.
+    let mut bed = Bed::new();
+    let (mr, mw) = (fast(&mut bed, true), window(&mut bed));
+    register(&mut bed, mr, NONE).unwrap();
+    bed.nic.bind(bed.qp, 0, mr, mw, 0x8010, 1, NONE).unwrap();
+    bed.nic
+        .invalidate(bed.qp, 0, InvalidateTarget::Mw(mw), NONE)
+        .unwrap();
+    assert_eq!(flushed(&mut bed, 0, register_it), 0);
+    assert_eq!(flushed(&mut bed, 1, bind), 1);
+    assert_eq!(flushed(&mut bed, 2, WqeOpcode::Invalidate), 1);
 }
 
 /// NDK-OBJ-4, -5: the domain waits for its windows.

@@ -139,6 +139,7 @@ fn list<K: ToString>(counts: &BTreeMap<K, u64>) -> String {
 fn print(summary: &Summary, wish: &Wish, time: Duration) {
     println!("moves:        {}", list(&summary.moves));
     println!("impairments:  {}", list(&summary.impairments));
+    println!("memory:       {}", list(&summary.memory));
     println!("requests:     {}", list(&summary.tally.requests));
     println!(
         "results:      {}, and {} silent successes",

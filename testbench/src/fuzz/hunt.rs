@@ -13,7 +13,7 @@ use proptest_state_machine::Sequential;
 
 use super::choose;
 use super::machine::State;
-use super::moves::{Effect, Move};
+use super::moves::{Effect, Local, Move, Op, Region, Wrong};
 use super::spec::{Spec, worlds};
 use super::text::text;
 use crate::runner;
@@ -77,6 +77,8 @@ pub struct Summary {
     pub moves: BTreeMap<&'static str, u64>,
     /// Impairments in them, by kind.
     pub impairments: BTreeMap<&'static str, u64>,
+    /// What is done with windows and with regions that are registered by requests.
+    pub memory: BTreeMap<&'static str, u64>,
     /// Requests, results and counters.
     pub tally: Tally,
     /// Frames.
@@ -95,6 +97,9 @@ impl Summary {
             if let Move::Network(rule) = made {
                 *self.impairments.entry(effect(rule.effect)).or_default() += 1;
             }
+            for word in memory(made) {
+                *self.memory.entry(word).or_default() += 1;
+            }
         }
         self.tally.add(&report.tally);
         self.frames += report.frames;
@@ -107,6 +112,7 @@ fn word(made: &Move) -> &'static str {
     match made {
         Move::Receive(_) => "receive",
         Move::Post(_) => "initiator request",
+        Move::Local(_) => "local request",
         Move::Refused { .. } => "refused call",
         Move::Forge { .. } => "forged frame",
         Move::Wait(_) => "wait",
@@ -120,6 +126,49 @@ fn word(made: &Move) -> &'static str {
         Move::Reopen { .. } => "reconnect",
         Move::Deregister { .. } => "deregister",
         Move::Register { .. } => "register",
+    }
+}
+
+/// What a move does with windows and with regions that are registered by requests, in words.
+fn memory(made: &Move) -> Vec<&'static str> {
+    match made {
+        Move::Local(ask) => vec![match (&ask.local, ask.foreign) {
+            (Local::Bind { .. }, false) => "bind",
+            (Local::Bind { .. }, true) => "bind of a foreign window",
+            (Local::FastRegister { .. }, false) => "fast registration",
+            (Local::FastRegister { .. }, true) => "fast registration of a foreign region",
+            (Local::Invalidate(Region::Window(_)), _) => "window invalidated",
+            (Local::Invalidate(_), _) => "region invalidated",
+        }],
+        Move::Post(post) => {
+            let mut words = Vec::new();
+            match (post.remote.map(|place| place.region), post.op.is_read()) {
+                (Some(Region::Window(_)), true) => words.push("read through a window"),
+                (Some(Region::Window(_)), false) => words.push("write through a window"),
+                (Some(Region::Registered(_)), true) => words.push("read of a registration"),
+                (Some(Region::Registered(_)), false) => words.push("write to a registration"),
+                _ => {}
+            }
+            if post.wrong == Wrong::RemoteOld {
+                words.push("old token");
+            }
+            let first = post.pieces.first().map(|piece| piece.region);
+            match (post.op, first) {
+                (Op::SendAndInvalidate(Region::Window(_)), _) => {
+                    words.push("window invalidated by the peer");
+                }
+                (Op::SendAndInvalidate(Region::Registered(_)), _) => {
+                    words.push("registration invalidated by the peer");
+                }
+                (Op::Read { invalidate: true }, Some(Region::Registered(_))) => {
+                    words.push("registration invalidated by a read");
+                }
+                (_, Some(Region::Registered(_))) => words.push("registration used here"),
+                _ => {}
+            }
+            words
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use super::moves::{Move, Op, Piece, Post, Region, Wrong};
-use super::spec::{FAST, FAST_BYTES, Link, Spec, TARGET};
+use super::hosts::HostState;
+use super::moves::{Ask, Local, Move, Op, Piece, Post, Receive, Region, Wrong};
+use super::spec::{Link, SHARED_RECEIVES, SHARED_ROOM, Spec};
 
 /// Lives of a link, each with a range of PSNs of its own.
 const LIVES: u32 = 12;
@@ -33,16 +34,12 @@ impl Side {
         receives: Vec::new(),
         sends: 0,
     };
-}
 
-/// A node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct HostState {
-    /// First byte of the target that nothing places into.
-    pub(super) free: u32,
-    /// The same of regions that can be invalidated.
-    pub(super) fast: [u32; FAST],
-    pub(super) doomed: bool,
+    /// An initiator request was posted.
+    fn post(&mut self, deferred: bool) {
+        self.posted += 1;
+        self.held = if deferred { self.held + 1 } else { 0 };
+    }
 }
 
 /// The state.
@@ -64,15 +61,7 @@ impl State {
             links: vec![[Side::NEW, Side::NEW]; spec.links.len()],
             lives: vec![0; spec.links.len()],
             hurt: vec![false; spec.links.len()],
-            hosts: vec![
-                HostState {
-                    // Behind the regions that can be invalidated.
-                    free: FAST as u32 * FAST_BYTES + 64,
-                    fast: [0; FAST],
-                    doomed: true,
-                };
-                spec.hosts.len()
-            ],
+            hosts: vec![HostState::NEW; spec.hosts.len()],
             rules: 0,
             spec: Arc::new(spec),
         }
@@ -93,38 +82,66 @@ impl State {
         link.map_or(0, |link| link.nodes[side])
     }
 
-    /// Whether bytes of a region are used by nothing else.
-    fn is_free(&self, node: usize, piece: &Piece) -> bool {
-        let Some(host) = self.hosts.get(node) else {
+    /// Whether a side's receives come from the shared queue of its node.
+    pub(super) fn is_shared(&self, link: usize, side: usize) -> bool {
+        let link = self.spec.links.get(link);
+        link.is_some_and(|link| link.ends[side].shared)
+    }
+
+    /// Room of the receive that the next send of a side is for, if there is one.
+    pub(super) fn room(&self, link: usize, side: usize) -> Option<u32> {
+        if self.is_shared(link, 1 - side) {
+            let host = self.hosts.get(self.node(link, 1 - side))?;
+            return (host.shared.sends < host.shared.receives).then_some(SHARED_ROOM);
+        }
+        let sends = self.side(link, side)?.sends;
+        self.side(link, 1 - side)?.receives.get(sends).copied()
+    }
+
+    fn receive_is_possible(&self, receive: &Receive) -> bool {
+        let end = self.spec.links.get(receive.link);
+        let end = end.map(|link| &link.ends[receive.side]);
+        let node = self.node(receive.link, receive.side);
+        let side = self.side(receive.link, receive.side);
+        let Some(((side, end), host)) = side.zip(end).zip(self.hosts.get(node)) else {
             return false;
         };
-        let end = piece.offset + piece.length;
-        match piece.region {
-            Region::Fast(number) => {
-                let free = host.fast.get(number);
-                free.is_some_and(|free| piece.offset >= *free) && end <= FAST_BYTES
+        let fits = match end.shared {
+            true => {
+                host.shared.receives < SHARED_RECEIVES
+                    && !receive.wrong
+                    && receive.length() >= SHARED_ROOM
+                    && receive
+                        .pieces
+                        .iter()
+                        .all(|piece| piece.region == Region::Target)
             }
-            Region::Target | Region::Local | Region::Doomed => {
-                piece.offset >= host.free && end <= TARGET
-            }
-            Region::Source | Region::Privileged => true,
-        }
+            false => side.receives.len() < end.depth as usize,
+        };
+        side.open && fits && self.are_free(node, &receive.pieces)
+    }
+
+    /// Whether bytes of a region are used by nothing else.
+    fn is_free(&self, node: usize, piece: &Piece) -> bool {
+        let host = self.hosts.get(node);
+        host.is_some_and(|host| host.is_free(piece))
     }
 
     fn take(&mut self, node: usize, piece: &Piece) {
-        let Some(host) = self.hosts.get_mut(node) else {
-            return;
-        };
-        let end = piece.offset + piece.length;
-        match piece.region {
-            Region::Fast(number) => {
-                if let Some(free) = host.fast.get_mut(number) {
-                    *free = end;
-                }
-            }
-            Region::Target | Region::Local | Region::Doomed => host.free = end,
-            Region::Source | Region::Privileged => {}
+        if let Some(host) = self.hosts.get_mut(node) {
+            host.take(piece);
         }
+    }
+
+    /// Whether bytes lie in their regions.
+    fn are_held(&self, node: usize, pieces: &[Piece]) -> bool {
+        let host = self.hosts.get(node);
+        host.is_some_and(|host| pieces.iter().all(|piece| host.holds(piece)))
+    }
+
+    /// Bytes of a region.
+    pub(super) fn bytes(&self, node: usize, region: Region) -> u32 {
+        self.hosts.get(node).map_or(0, |host| host.bytes(region))
     }
 
     /// Pieces that must not overlap with others, nor with each other.
@@ -196,28 +213,36 @@ impl State {
             Op::Write => post.remote.is_none_or(|place| self.is_free(peer, &place)),
             Op::Send | Op::SendAndInvalidate(_) => true,
         };
+        let there = self.are_held(own, &post.pieces) && self.are_held(peer, post.remote.as_slice());
         side.open
             // A silent one may find the last place taken.
             && side.posted + 1 < end.depth
             && fits
+            && there
             && self.can_be_received(post, link)
             && (!logical || post.pieces.iter().all(|piece| self.is_logical(own, piece)))
             && (sinks || post.wrong != Wrong::Nothing)
+    }
+
+    fn ask_is_possible(&self, ask: &Ask) -> bool {
+        let host = self.hosts.get(self.node(ask.link, ask.side));
+        let depth = self
+            .spec
+            .links
+            .get(ask.link)
+            .map_or(0, |link| link.ends[ask.side].depth);
+        let known = host.is_some_and(|host| host.permits(&ask.local));
+        let foreign = !ask.foreign || !matches!(ask.local, Local::Invalidate(_));
+        let side = self.side(ask.link, ask.side);
+        known && foreign && side.is_some_and(|side| side.open && side.posted + 1 < depth)
     }
 
     /// Whether a move can be made.
     pub(super) fn permits(&self, next: &Move) -> bool {
         match next {
             Move::Post(post) => self.post_is_possible(post),
-            Move::Receive(receive) => {
-                let end = self.spec.links.get(receive.link);
-                let end = end.map(|link| &link.ends[receive.side]);
-                let node = self.node(receive.link, receive.side);
-                let side = self.side(receive.link, receive.side);
-                side.zip(end).is_some_and(|(side, end)| {
-                    side.open && side.receives.len() < end.depth as usize
-                }) && self.are_free(node, &receive.pieces)
-            }
+            Move::Local(ask) => self.ask_is_possible(ask),
+            Move::Receive(receive) => self.receive_is_possible(receive),
             Move::Refused { link, side, .. }
             | Move::Forge { link, side, .. }
             | Move::Flush { link, side }
@@ -236,14 +261,36 @@ impl State {
         match made {
             Move::Flush { link, .. } | Move::Close { link, .. } => Some(*link),
             Move::Receive(receive) if receive.wrong => Some(receive.link),
+            Move::Local(ask) => {
+                let host = self.hosts.get(self.node(ask.link, ask.side))?;
+                let live = |region: Region| host.span(region).is_some_and(|span| span.live);
+                let refused = match ask.local {
+                    Local::Bind { window, over, .. } => {
+                        let free = !matches!(over.region, Region::Local | Region::Source);
+                        live(Region::Window(window)) || free && !live(over.region)
+                    }
+                    Local::FastRegister { region, .. } => live(Region::Registered(region)),
+                    Local::Invalidate(region) => {
+                        !live(region) && !matches!(region, Region::Fast(_))
+                            || host.windows_over(region).next().is_some()
+                    }
+                };
+                (refused || ask.foreign).then_some(ask.link)
+            }
             Move::Post(post) => {
-                let side = self.side(post.link, post.side)?;
-                let receives = &self.side(post.link, 1 - post.side)?.receives;
-                let room = receives.get(side.sends).copied().unwrap_or(0);
+                let room = self.room(post.link, post.side).unwrap_or(0);
                 let refused = post.op.is_send() && post.length() > room;
                 (refused || post.wrong != Wrong::Nothing).then_some(post.link)
             }
             _ => None,
+        }
+    }
+
+    /// A queue pair is gone.
+    fn leave(&mut self, link: usize, side: usize) {
+        let node = self.node(link, side);
+        if let Some(host) = self.hosts.get_mut(node) {
+            host.leave((link, side));
         }
     }
 
@@ -268,14 +315,35 @@ impl State {
             *hurt = true;
         }
         match made {
+            Move::Local(ask) => {
+                let node = self.node(ask.link, ask.side);
+                if let Some(side) = self.side_mut(ask.link, ask.side) {
+                    side.post(ask.flags.defer);
+                }
+                if let Some(host) = self.hosts.get_mut(node).filter(|_| !ask.foreign) {
+                    host.make(&ask.local, (ask.link, ask.side));
+                }
+            }
             Move::Post(post) => {
                 let node = self.node(post.link, post.side);
                 let peer = self.node(post.link, 1 - post.side);
                 if let Some(side) = self.side_mut(post.link, post.side) {
-                    side.posted += 1;
+                    side.post(post.flags.defer);
                     side.sends += usize::from(post.op.is_send());
-                    side.held = if post.flags.defer { side.held + 1 } else { 0 };
                 }
+                if post.op.is_send()
+                    && self.is_shared(post.link, 1 - post.side)
+                    && let Some(host) = self.hosts.get_mut(peer)
+                {
+                    host.shared.sends += 1;
+                }
+                let invalidated = match post.op {
+                    Op::SendAndInvalidate(region) => Some((peer, region)),
+                    Op::Read { invalidate: true } => {
+                        post.pieces.first().map(|piece| (node, piece.region))
+                    }
+                    _ => None,
+                };
                 if post.wrong == Wrong::Nothing {
                     match post.op {
                         Op::Read { .. } => {
@@ -290,11 +358,20 @@ impl State {
                         }
                         Op::Send | Op::SendAndInvalidate(_) => {}
                     }
+                    if let Some((node, region)) = invalidated
+                        && let Some(host) = self.hosts.get_mut(node)
+                    {
+                        host.invalidate(region, (post.link, post.side));
+                    }
                 }
             }
             Move::Receive(receive) => {
                 let node = self.node(receive.link, receive.side);
-                if let Some(side) = self.side_mut(receive.link, receive.side) {
+                if self.is_shared(receive.link, receive.side) {
+                    if let Some(host) = self.hosts.get_mut(node) {
+                        host.shared.receives += 1;
+                    }
+                } else if let Some(side) = self.side_mut(receive.link, receive.side) {
                     side.receives.push(receive.length());
                 }
                 for piece in &receive.pieces {
@@ -310,6 +387,9 @@ impl State {
                 for link in 0..self.links.len() {
                     self.settle(link);
                 }
+                for host in &mut self.hosts {
+                    host.settle();
+                }
             }
             Move::Flush { link, side } => {
                 if let Some(side) = self.side_mut(*link, *side) {
@@ -318,11 +398,15 @@ impl State {
                 }
             }
             Move::Close { link, side } => {
+                self.leave(*link, *side);
                 if let Some(side) = self.side_mut(*link, *side) {
                     side.open = false;
                 }
             }
             Move::Reopen { link } => {
+                for side in 0..2 {
+                    self.leave(*link, side);
+                }
                 if let Some(sides) = self.links.get_mut(*link) {
                     *sides = [Side::NEW, Side::NEW];
                 }

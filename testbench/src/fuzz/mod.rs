@@ -6,13 +6,20 @@
 //! again. What must come of it is in the vector too: the statuses that each request may end with, and the step
 //! `expect_accounted`. A case that fails is made smaller as long as what is left still fails.
 
+mod asks;
 mod choose;
 mod forecast;
 mod forge;
+mod hosts;
 mod hunt;
+mod lives;
 mod machine;
 mod moves;
+mod objects;
+mod postings;
+mod requests;
 mod spec;
 mod text;
+mod words;
 
 pub use hunt::{Found, Summary, Wish, hunt};

@@ -17,13 +17,34 @@ pub(super) enum Region {
     Fast(usize),
     /// All of its source, by logical addresses.
     Privileged,
+    /// What a FastRegister made of it last: those with an even number of the source, the others of the target.
+    Registered(usize),
+    /// What a Bind made of it last: only the peer uses it, and only with its token.
+    Window(usize),
 }
 
 impl Region {
     /// Whether it lies in the source.
     pub(super) fn is_source(self) -> bool {
-        matches!(self, Self::Source | Self::Privileged)
+        match self {
+            Self::Source | Self::Privileged => true,
+            Self::Registered(number) => number % 2 == 0,
+            _ => false,
+        }
     }
+
+    /// Whether requests make it valid and free again.
+    pub(super) fn comes_and_goes(self) -> bool {
+        matches!(self, Self::Fast(_) | Self::Registered(_) | Self::Window(_))
+    }
+}
+
+/// What may be done with a region or a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Rights {
+    pub(super) local_write: bool,
+    pub(super) remote_read: bool,
+    pub(super) remote_write: bool,
 }
 
 /// Some bytes of a region.
@@ -70,6 +91,8 @@ pub(super) enum Wrong {
     RemoteToken,
     RemoteBounds,
     RemoteRight,
+    /// The token that the remote memory had before its newest one.
+    RemoteOld,
     /// The token to invalidate.
     Invalidate,
 }
@@ -103,6 +126,36 @@ impl Post {
     }
 }
 
+/// What a request does that concerns one node only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Local {
+    /// Some bytes of a region become a window.
+    Bind {
+        window: usize,
+        over: Piece,
+        rights: Rights,
+    },
+    /// Some bytes of the node's memory become a region.
+    FastRegister {
+        region: usize,
+        offset: u32,
+        length: u32,
+        rights: Rights,
+    },
+    Invalidate(Region),
+}
+
+/// A request that concerns one node only.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Ask {
+    pub(super) link: usize,
+    pub(super) side: usize,
+    pub(super) local: Local,
+    pub(super) flags: Flags,
+    /// Whether its window, or its region, is one of another protection domain.
+    pub(super) foreign: bool,
+}
+
 /// A receive.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Receive {
@@ -126,6 +179,21 @@ pub(super) enum Refused {
     InlineRead,
     TooManyPieces,
     InvalidatesNothing,
+    /// A Bind of no bytes, beyond its region, with a right that the region lacks, with a flag of sends.
+    BindNothing,
+    BindBeyond,
+    BindRight,
+    BindFlag,
+    /// A FastRegister of no bytes, of no pages, with a first byte beyond the first page, of a region for NdkRegisterMr,
+    /// with a remote right where none was asked for.
+    RegisterNothing,
+    RegisterNoPages,
+    RegisterBeyond,
+    RegisterOther,
+    RegisterRight,
+    /// An Invalidate of a region for NdkRegisterMr, with a flag of sends.
+    InvalidateOther,
+    InvalidateFlag,
 }
 
 /// What an impairment does.
@@ -214,6 +282,7 @@ impl Rule {
 pub(super) enum Move {
     Receive(Receive),
     Post(Post),
+    Local(Ask),
     Refused {
         link: usize,
         side: usize,
@@ -262,6 +331,7 @@ impl Move {
     pub(super) fn link(&self) -> Option<usize> {
         match self {
             Self::Post(post) => Some(post.link),
+            Self::Local(ask) => Some(ask.link),
             Self::Receive(receive) => Some(receive.link),
             Self::Refused { link, .. }
             | Self::Forge { link, .. }

@@ -12,12 +12,18 @@ pub(super) const TARGET: u32 = 0x1_8000;
 pub(super) const FAST: usize = 3;
 /// Bytes of each.
 pub(super) const FAST_BYTES: u32 = 0x400;
+/// Regions of a node for FastRegister, and its windows.
+pub(super) const REGISTERED: usize = 4;
+pub(super) const WINDOWS: usize = 2;
 /// Least code of the acknowledgement timer that never fires by itself.
 const SOUND_TIMEOUT: u8 = 9;
 /// Least count of go-backs that a few losses do not use up.
 const SOUND_RETRY: u8 = 5;
 /// Count of waits that has no end.
 const RNR_ENDLESS: u8 = 7;
+/// Room of a receive of a shared queue at least, and how many of them a node posts.
+pub(super) const SHARED_ROOM: u32 = 600;
+pub(super) const SHARED_RECEIVES: usize = 100;
 /// Links of a world.
 const LINKS: usize = 4;
 
@@ -27,6 +33,8 @@ pub(super) struct Host {
     /// `contiguous`, `reversed` or `scattered`.
     pub(super) pages: &'static str,
     pub(super) page_offset: u32,
+    /// Receives of the shared queue under which its consumer is told; 0: it is not.
+    pub(super) threshold: u32,
 }
 
 /// One end of a link: its queue pair.
@@ -37,6 +45,8 @@ pub(super) struct End {
     pub(super) inline: u32,
     /// Whether receives complete to a queue of their own.
     pub(super) apart: bool,
+    /// Whether receives come from the shared queue of the node.
+    pub(super) shared: bool,
     /// Reads at once: of the peer here, to the peer.
     pub(super) inbound: u32,
     pub(super) outbound: u32,
@@ -91,7 +101,11 @@ pub(super) struct Spec {
 fn host() -> impl Strategy<Value = Host> {
     let pages = select(vec!["contiguous", "reversed", "scattered"]);
     let offset = prop_oneof![Just(0u32), 0u32..4096];
-    (pages, offset).prop_map(|(pages, page_offset)| Host { pages, page_offset })
+    (pages, offset, 0u32..6).prop_map(|(pages, page_offset, threshold)| Host {
+        pages,
+        page_offset,
+        threshold,
+    })
 }
 
 fn end() -> impl Strategy<Value = End> {
@@ -100,17 +114,21 @@ fn end() -> impl Strategy<Value = End> {
         select(vec![4u32, 2, 3]),
         select(vec![0u32, 64, 200]),
         any::<bool>(),
+        seldom(4),
         1u32..=4,
         1u32..=4,
     )
-        .prop_map(|(depth, sge, inline, apart, inbound, outbound)| End {
-            depth,
-            sge,
-            inline,
-            apart,
-            inbound,
-            outbound,
-        })
+        .prop_map(
+            |(depth, sge, inline, apart, shared, inbound, outbound)| End {
+                depth,
+                sge,
+                inline,
+                apart,
+                shared,
+                inbound,
+                outbound,
+            },
+        )
 }
 
 /// True once in so many times.
@@ -142,7 +160,11 @@ fn link(nodes: usize) -> impl Strategy<Value = Link> {
         no_write: wire.4,
         timeout: timers.0,
         retry: timers.1,
-        rnr_retry: timers.2,
+        // Nobody knows which receive a sender would wait for without end.
+        rnr_retry: match ends.iter().any(|end: &End| end.shared) {
+            true => timers.2.min(RNR_ENDLESS - 1),
+            false => timers.2,
+        },
         rnr_timer: timers.3,
         ends,
     })

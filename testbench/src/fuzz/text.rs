@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::forecast::{Ends, forecast};
-use super::forge::Forged;
+use super::forecast::{Forecast, forecast};
 use super::machine::State;
-use super::moves::{Effect, Frames, Move, Op, Piece, Post, Receive, Refused, Region, Rule, Wrong};
-use super::spec::{FAST, FAST_BYTES, SOURCE, Spec, TARGET};
+use super::moves::{Effect, Frames, Move, Region, Rule};
+use super::spec::{FAST, FAST_BYTES, REGISTERED, SOURCE, Spec, TARGET, WINDOWS};
 
 const NODES: [&str; 4] = ["a", "b", "c", "d"];
 /// Between the first PSNs of two connections: more than a connection sends.
@@ -20,15 +19,15 @@ const DEPTH: u32 = 256;
 /// Clocks of a node's unit of time: timers end soon, and not while frames wait for each other.
 const TIME_UNIT: u32 = 16;
 
-fn node(place: usize) -> &'static str {
+pub(super) fn node(place: usize) -> &'static str {
     NODES.get(place).copied().unwrap_or("a")
 }
 
-fn qp(link: usize, side: usize) -> String {
+pub(super) fn qp(link: usize, side: usize) -> String {
     format!("q{link}{}", node(side))
 }
 
-fn region(place: usize, region: Region) -> String {
+pub(super) fn region(place: usize, region: Region) -> String {
     let node = node(place);
     match region {
         Region::Source => format!("source_{node}"),
@@ -37,44 +36,46 @@ fn region(place: usize, region: Region) -> String {
         Region::Doomed => format!("doomed_{node}"),
         Region::Fast(number) => format!("fast{number}_{node}"),
         Region::Privileged => format!("privileged_{node}"),
+        Region::Registered(number) => format!("registered{number}_{node}"),
+        Region::Window(number) => format!("window{number}_{node}"),
     }
 }
 
-fn bytes(region: Region) -> u32 {
-    match region {
-        Region::Fast(_) => FAST_BYTES,
-        region if region.is_source() => SOURCE,
-        _ => TARGET,
-    }
+/// Objects that serve calls which must fail: of another protection domain, and a region without remote access.
+pub(super) fn unusual(kind: &str, place: usize) -> String {
+    format!("{kind}_{}", node(place))
 }
 
 /// A vector under way. Only what is used is written down.
-struct Writer<'a> {
+pub(super) struct Writer<'a> {
     spec: &'a Spec,
-    state: State,
+    pub(super) state: State,
     steps: String,
     links: BTreeSet<usize>,
-    regions: BTreeSet<(usize, Region)>,
+    pub(super) regions: BTreeSet<(usize, Region)>,
+    /// Whether a call is refused for an object of another protection domain, or one without remote access.
+    pub(super) unusual: bool,
     lives: Vec<u32>,
     open: Vec<[bool; 2]>,
     /// First PSNs of the connections that are there, by link.
-    psns: Vec<[u32; 2]>,
+    pub(super) psns: Vec<[u32; 2]>,
     paused: bool,
     /// Lines of connections.
     connections: String,
     made: u32,
-    context: u64,
+    pub(super) context: u64,
 }
 
 /// The text of a vector that makes the moves.
 pub(super) fn text(name: &str, seed: u64, scheduler: &str, spec: &Spec, moves: &[Move]) -> String {
-    let ends = forecast(spec, moves);
+    let forecasts = forecast(spec, moves);
     let mut writer = Writer {
         spec,
         state: State::new(spec.clone()),
         steps: String::new(),
         links: used(spec, moves),
         regions: BTreeSet::new(),
+        unusual: false,
         lives: vec![0; spec.links.len()],
         open: vec![[true; 2]; spec.links.len()],
         psns: vec![[0; 2]; spec.links.len()],
@@ -86,8 +87,8 @@ pub(super) fn text(name: &str, seed: u64, scheduler: &str, spec: &Spec, moves: &
     for link in writer.links.clone() {
         writer.connection(link);
     }
-    for (made, ends) in moves.iter().zip(&ends) {
-        writer.make(made, ends);
+    for (made, forecast) in moves.iter().zip(&forecasts) {
+        writer.make(made, forecast);
         writer.state = writer.state.after(made);
     }
     writer.settle();
@@ -117,18 +118,105 @@ impl Writer<'_> {
         links.flat_map(|link| link.nodes).collect()
     }
 
-    fn at(&self, link: usize, side: usize) -> usize {
+    pub(super) fn at(&self, link: usize, side: usize) -> usize {
         self.spec.links.get(link).map_or(0, |link| link.nodes[side])
     }
 
-    fn line(&mut self, line: &str) {
+    pub(super) fn line(&mut self, line: &str) {
         self.steps.push_str(line);
         self.steps.push('\n');
     }
 
-    fn step(&mut self, line: &str) {
+    pub(super) fn step(&mut self, line: &str) {
         self.line("\n[[steps]]");
         self.line(line);
+    }
+
+    /// Declares the shared receive queues.
+    fn shared(&self, text: &mut String) {
+        let links = self.links.iter().flat_map(|link| [(*link, 0), (*link, 1)]);
+        let shared = links.filter(|(link, side)| self.state.is_shared(*link, *side));
+        let nodes: BTreeSet<usize> = shared.map(|(link, side)| self.at(link, side)).collect();
+        if !nodes.is_empty() {
+            text.push_str("\n[srq]\n");
+        }
+        for place in nodes {
+            let threshold = self.spec.hosts.get(place).map_or(0, |host| host.threshold);
+            let _ = writeln!(
+                text,
+                "s{0} = {{ node = \"{0}\", depth = 128, threshold = {threshold} }}",
+                node(place)
+            );
+        }
+    }
+
+    /// Declares regions and windows.
+    fn regions(&self, text: &mut String) {
+        let nodes = self.nodes().into_iter().filter(|_| self.unusual);
+        let nodes: Vec<usize> = nodes.collect();
+        if !nodes.is_empty() {
+            text.push_str("\n[pd]\n");
+        }
+        for place in &nodes {
+            let _ = writeln!(text, "other_{0} = {{ node = \"{0}\" }}", node(*place));
+        }
+        let is_window = |(_, region): &&(usize, Region)| matches!(region, Region::Window(_));
+        if !nodes.is_empty() || !self.regions.iter().all(|region| is_window(&region)) {
+            text.push_str("\n[region]\n");
+        }
+        for (place, kind) in self.regions.iter().filter(|region| !is_window(region)) {
+            let memory = if kind.is_source() { "source" } else { "target" };
+            let _ = write!(
+                text,
+                "{} = {{ memory = \"{memory}_{}\"",
+                region(*place, *kind),
+                node(*place)
+            );
+            text.push_str(&match kind {
+                Region::Source => ", flags = [\"ALLOW_REMOTE_READ\"]".into(),
+                Region::Target | Region::Doomed => ", flags = [\"ALLOW_REMOTE_WRITE\"]".into(),
+                Region::Local => ", flags = [\"ALLOW_LOCAL_WRITE\"]".into(),
+                Region::Privileged => ", kind = \"privileged\"".into(),
+                Region::Fast(number) => format!(
+                    ", kind = \"fast\", offset = {}, length = {FAST_BYTES}, flags = [\"ALLOW_REMOTE_WRITE\"]",
+                    *number as u32 * FAST_BYTES
+                ),
+                Region::Registered(_) | Region::Window(_) => ", kind = \"fast_register\"".into(),
+            });
+            text.push_str(" }\n");
+        }
+        for place in &nodes {
+            for (name, more) in [
+                ("foreign", format!("pd = \"other_{}\"", node(*place))),
+                ("nearby", "remote_access = false".into()),
+            ] {
+                let _ = writeln!(
+                    text,
+                    "{} = {{ memory = \"target_{}\", kind = \"fast_register\", {more} }}",
+                    unusual(name, *place),
+                    node(*place)
+                );
+            }
+        }
+        if !nodes.is_empty() || self.regions.iter().any(|region| is_window(&region)) {
+            text.push_str("\n[window]\n");
+        }
+        for (place, kind) in self.regions.iter().filter(is_window) {
+            let _ = writeln!(
+                text,
+                "{} = {{ node = \"{}\" }}",
+                region(*place, *kind),
+                node(*place)
+            );
+        }
+        for place in &nodes {
+            let _ = writeln!(
+                text,
+                "{} = {{ node = \"{1}\", pd = \"other_{1}\" }}",
+                unusual("strange", *place),
+                node(*place)
+            );
+        }
     }
 
     /// Declares the next connection of a link.
@@ -206,29 +294,8 @@ impl Writer<'_> {
                 );
             }
         }
-        if !self.regions.is_empty() {
-            text.push_str("\n[region]\n");
-        }
-        for (place, kind) in &self.regions {
-            let memory = if kind.is_source() { "source" } else { "target" };
-            let _ = write!(
-                text,
-                "{} = {{ memory = \"{memory}_{}\"",
-                region(*place, *kind),
-                node(*place)
-            );
-            text.push_str(&match kind {
-                Region::Source => ", flags = [\"ALLOW_REMOTE_READ\"]".into(),
-                Region::Target | Region::Doomed => ", flags = [\"ALLOW_REMOTE_WRITE\"]".into(),
-                Region::Local => ", flags = [\"ALLOW_LOCAL_WRITE\"]".into(),
-                Region::Privileged => ", kind = \"privileged\"".into(),
-                Region::Fast(number) => format!(
-                    ", kind = \"fast\", offset = {}, length = {FAST_BYTES}, flags = [\"ALLOW_REMOTE_WRITE\"]",
-                    *number as u32 * FAST_BYTES
-                ),
-            });
-            text.push_str(" }\n");
-        }
+        self.regions(&mut text);
+        self.shared(&mut text);
         text.push_str("\n[qp]\n");
         for link in &self.links {
             let Some(spec) = self.spec.links.get(*link) else {
@@ -237,13 +304,19 @@ impl Writer<'_> {
             for side in 0..2 {
                 let (end, node) = (&spec.ends[side], node(spec.nodes[side]));
                 let receives = if end.apart { "r" } else { "c" };
+                let own = match end.shared {
+                    true => format!("srq = \"s{node}\""),
+                    false => format!(
+                        "receive_depth = {}, receive_sge = {}",
+                        end.depth,
+                        end.sge.min(4)
+                    ),
+                };
                 let _ = writeln!(
                     text,
-                    "{} = {{ node = \"{node}\", initiator_cq = \"c{node}\", receive_cq = \"{receives}{node}\", receive_depth = {}, initiator_depth = {}, receive_sge = {}, initiator_sge = {}, inline = {} }}",
+                    "{} = {{ node = \"{node}\", initiator_cq = \"c{node}\", receive_cq = \"{receives}{node}\", {own}, initiator_depth = {}, initiator_sge = {}, inline = {} }}",
                     qp(*link, side),
                     end.depth,
-                    end.depth,
-                    end.sge.min(4),
                     end.sge,
                     end.inline
                 );
@@ -251,193 +324,6 @@ impl Writer<'_> {
         }
         let _ = write!(text, "\n[connection]\n{}", self.connections);
         text
-    }
-
-    fn element(&mut self, place: usize, piece: &Piece, more: &str) -> String {
-        self.regions.insert((place, piece.region));
-        format!(
-            "{{ region = \"{}\", offset = {}, length = {}{more} }}",
-            region(place, piece.region),
-            piece.offset,
-            piece.length
-        )
-    }
-
-    /// A list of elements, the first with a wrong token if asked for.
-    fn elements(&mut self, place: usize, pieces: &[Piece], wrong: bool) -> String {
-        let mut list = Vec::new();
-        for (number, piece) in pieces.iter().enumerate() {
-            let more = match wrong && number == 0 {
-                true => format!(
-                    ", token = {{ of = \"{}\", xor = 1 }}",
-                    region(place, piece.region)
-                ),
-                false => String::new(),
-            };
-            list.push(self.element(place, piece, &more));
-        }
-        format!("sgl = [{}]", list.join(", "))
-    }
-
-    fn ends(&mut self, ends: &Ends) {
-        let list: Vec<String> = ends.iter().map(|end| format!("\"{end}\"")).collect();
-        if !list.is_empty() {
-            self.line(&format!("ends = [{}]", list.join(", ")));
-        }
-    }
-
-    fn post(&mut self, post: &Post, ends: &Ends) {
-        let (own, peer) = (
-            self.at(post.link, post.side),
-            self.at(post.link, 1 - post.side),
-        );
-        let verb = match post.op {
-            Op::Write => "write",
-            Op::Send => "send",
-            Op::SendAndInvalidate(_) => "send_and_invalidate",
-            Op::Read { .. } => "read",
-        };
-        self.step(&format!("{verb} = \"{}\"", qp(post.link, post.side)));
-        self.context += 1;
-        let context = self.context;
-        self.line(&format!("context = {context}"));
-        let mut pieces = post.pieces.clone();
-        if let Some(first) = pieces.first_mut() {
-            match post.wrong {
-                Wrong::LocalBounds => first.offset = bytes(first.region) - first.length + 1,
-                Wrong::LocalRight => {
-                    // The source may not be written.
-                    first.region = Region::Source;
-                    first.offset = 0;
-                    first.length = first.length.min(SOURCE);
-                }
-                _ => {}
-            }
-        }
-        if !pieces.is_empty() {
-            let list = self.elements(own, &pieces, post.wrong == Wrong::LocalToken);
-            self.line(&list);
-        }
-        if let Some(mut place) = post.remote {
-            let length = pieces.iter().map(|piece| piece.length).sum::<u32>();
-            let mut more = String::new();
-            match post.wrong {
-                Wrong::RemoteRight if post.op.is_read() => place.region = Region::Target,
-                Wrong::RemoteRight => place.region = Region::Local,
-                Wrong::RemoteBounds => {
-                    place.offset = bytes(place.region).saturating_sub(length) + 1;
-                }
-                Wrong::RemoteToken => {
-                    more = format!(
-                        ", token = {{ of = \"{}\", xor = 2 }}",
-                        region(peer, place.region)
-                    );
-                }
-                _ => {}
-            }
-            self.regions.insert((peer, place.region));
-            self.line(&format!(
-                "remote = {{ region = \"{}\", offset = {}{more} }}",
-                region(peer, place.region),
-                place.offset
-            ));
-        }
-        if let Op::SendAndInvalidate(token) = post.op {
-            // A region that was registered the ordinary way cannot be invalidated.
-            let token = match post.wrong {
-                Wrong::Invalidate => Region::Target,
-                _ => token,
-            };
-            self.regions.insert((peer, token));
-            self.line(&format!("token = \"{}\"", region(peer, token)));
-        }
-        let names = [
-            (post.flags.silent, "SILENT_SUCCESS"),
-            (post.flags.fence, "READ_FENCE"),
-            (post.flags.solicit, "SEND_AND_SOLICIT_EVENT"),
-            (post.flags.inline, "INLINE"),
-            (post.flags.defer, "DEFER"),
-            (
-                post.op == Op::Read { invalidate: true },
-                "RDMA_READ_LOCAL_INVALIDATE",
-            ),
-        ];
-        let names: Vec<String> = names
-            .iter()
-            .filter(|(set, _)| *set)
-            .map(|(_, name)| format!("\"{name}\""))
-            .collect();
-        if !names.is_empty() {
-            self.line(&format!("flags = [{}]", names.join(", ")));
-        }
-        self.ends(ends);
-    }
-
-    fn receive(&mut self, receive: &Receive, ends: &Ends) {
-        let own = self.at(receive.link, receive.side);
-        self.step(&format!("receive = \"{}\"", qp(receive.link, receive.side)));
-        self.context += 1;
-        let context = self.context;
-        self.line(&format!("context = {context}"));
-        if !receive.pieces.is_empty() {
-            let list = self.elements(own, &receive.pieces, receive.wrong);
-            self.line(&list);
-        }
-        self.ends(ends);
-    }
-
-    fn refused(&mut self, link: usize, side: usize, call: Refused) {
-        let name = qp(link, side);
-        let own = self.at(link, side);
-        let empty = |region: Region| Piece {
-            region,
-            offset: 0,
-            length: 0,
-        };
-        let far = "remote = { address = 0, token = 0 }";
-        match call {
-            Refused::UnknownFlag => {
-                self.step(&format!("send = \"{name}\""));
-                self.line("flags = 0x400");
-                self.line("returns = \"STATUS_INVALID_PARAMETER\"");
-            }
-            Refused::InlineRead => {
-                self.step(&format!("read = \"{name}\""));
-                self.line(far);
-                self.line("flags = [\"INLINE\"]");
-                self.line("returns = \"STATUS_INVALID_PARAMETER\"");
-            }
-            Refused::TooManyPieces => {
-                self.step(&format!("send = \"{name}\""));
-                let list = self.elements(own, &[empty(Region::Source); 5], false);
-                self.line(&list);
-                self.line("flags = [\"DEFER\"]");
-                self.line("returns = \"STATUS_DATA_OVERRUN\"");
-            }
-            Refused::InvalidatesNothing => {
-                self.step(&format!("read = \"{name}\""));
-                let list = self.elements(own, &[empty(Region::Target)], false);
-                self.line(&list);
-                self.line(far);
-                self.line("flags = [\"RDMA_READ_LOCAL_INVALIDATE\"]");
-                self.line("returns = \"STATUS_INVALID_PARAMETER\"");
-            }
-        }
-    }
-
-    fn forge(&mut self, link: usize, side: usize, frame: Forged) {
-        let psns = self.psns.get(link).copied().unwrap_or_default();
-        self.step(&format!("inject = \"{}\"", qp(link, side)));
-        self.line(&frame.words(psns[side], psns[1 - side]));
-        if let Some(kind) = frame.region() {
-            let place = self.at(link, side);
-            self.regions.insert((place, kind));
-            let remote = region(place, kind);
-            self.line(&format!("remote = {{ region = \"{remote}\" }}"));
-        }
-        if let Some(alter) = frame.alter() {
-            self.line(alter);
-        }
     }
 
     fn rule(&mut self, rule: &Rule) {
@@ -532,10 +418,11 @@ impl Writer<'_> {
         }
     }
 
-    fn make(&mut self, made: &Move, ends: &Ends) {
+    fn make(&mut self, made: &Move, forecast: &Forecast) {
         match made {
-            Move::Post(post) => self.post(post, ends),
-            Move::Receive(receive) => self.receive(receive, ends),
+            Move::Post(post) => self.post(post, forecast),
+            Move::Local(ask) => self.ask(ask, &forecast.ends),
+            Move::Receive(receive) => self.receive(receive, &forecast.ends),
             Move::Refused { link, side, call } => self.refused(*link, *side, *call),
             Move::Forge { link, side, frame } => self.forge(*link, *side, *frame),
             Move::Wait(clocks) => self.step(&format!("wait = {{ clocks = {clocks} }}")),
@@ -565,6 +452,10 @@ impl Writer<'_> {
                         self.close(*link, side);
                     }
                 }
+                if (0..2).any(|side| self.state.is_shared(*link, side)) {
+                    // What it has received is told from what it will receive.
+                    self.step("expect_accounted = \"now\"");
+                }
                 for side in 0..2 {
                     self.step(&format!("create_qp = \"{}\"", qp(*link, side)));
                 }
@@ -593,4 +484,4 @@ impl Writer<'_> {
 }
 
 /// Names of the regions that can be invalidated are as many as there are.
-const _: () = assert!(FAST < 10);
+const _: () = assert!(FAST < 10 && REGISTERED < 10 && WINDOWS < 10);

@@ -4,7 +4,7 @@ use tandem_model::hal::Hal;
 use tandem_model::ndk::{Notification, QpPhase};
 
 use super::image::Image;
-use super::ledger::Tally;
+use super::ledger::{CQ, SRQ, Tally};
 use super::results::fetch;
 use super::state::{Result, State, StepError};
 use crate::vector::step::Accounting;
@@ -49,6 +49,7 @@ pub(super) fn account(state: &mut State, when: Accounting) -> Result {
         for life in &state.ledger.lives {
             state.ledger.both_ends(life).map_err(StepError::new)?;
         }
+        state.ledger.shared_in_order().map_err(StepError::new)?;
         memory(state)?;
     }
     Ok(())
@@ -107,15 +108,16 @@ fn notifications(state: &mut State) -> Result {
                         .map(|(name, _)| name.clone())
                         .next()
                         .unwrap_or_default();
-                    let arms = state.ledger.arms.entry(name.clone()).or_default();
-                    arms.fired += 1;
-                    if arms.fired > arms.made || !status.is_success() {
-                        let message = format!(
-                            "completion queue `{name}` notified {} times with {status} at last, and was armed {} times",
-                            arms.fired, arms.made
-                        );
-                        return Err(StepError::new(message));
-                    }
+                    fired(state, CQ, &name, status.is_success())?;
+                }
+                Notification::Srq { srq, .. } => {
+                    let known = state.srqs.iter();
+                    let name = known
+                        .filter(|(_, known)| known.node == place && known.srq == *srq)
+                        .map(|(name, _)| name.clone())
+                        .next()
+                        .unwrap_or_default();
+                    fired(state, SRQ, &name, true)?;
                 }
                 other => {
                     let message = format!("a notification that nobody expected: {other:?}");
@@ -123,6 +125,27 @@ fn notifications(state: &mut State) -> Result {
                 }
             }
         }
+    }
+    Ok(())
+}
+
+/// A queue has notified: no oftener than it was armed.
+fn fired(state: &mut State, kind: &'static str, name: &str, success: bool) -> Result {
+    let queue = (kind, name.to_owned());
+    let arms = state.ledger.arms.entry(queue).or_default();
+    arms.fired += 1;
+    if arms.fired > arms.made || !success {
+        let message = format!(
+            "{kind} `{name}` notified {} times{}, and was armed {} times",
+            arms.fired,
+            if success {
+                ""
+            } else {
+                " with an error at last"
+            },
+            arms.made
+        );
+        return Err(StepError::new(message));
     }
     Ok(())
 }

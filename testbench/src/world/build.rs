@@ -135,7 +135,8 @@ pub(super) fn create_qp(state: &mut State, vector: &Vector, name: &str) -> Resul
         owed: [0; 2],
         seen: [0; 2],
     };
-    state.ledger.born(name, place, created, known.context);
+    let srq = qp.srq.as_ref().map(|srq| srq.value().clone());
+    state.ledger.born(name, place, created, known.context, srq);
     state.qps.insert(name.into(), known);
     Ok(())
 }

@@ -63,6 +63,12 @@ fn placed(ledger: &Ledger) -> Vec<Placed<'_>> {
             });
         }
     }
+    // Whose it is, nobody knows yet.
+    all.extend(ledger.held().map(|entry| Placed {
+        entry,
+        source: None,
+        certain: 0,
+    }));
     all
 }
 

@@ -7,7 +7,7 @@ use super::ledger::{Entry, Stretch, What};
 use super::state::{Result, State, StepError};
 use crate::vector::At;
 use crate::vector::object::RegionKind;
-use crate::vector::step::{Element, Remote, Step};
+use crate::vector::step::{Element, Remote, SrqReceive, Step};
 use crate::vector::value::{Status, TokenRef};
 
 /// Clocks that a posting call may let pass: it must not wait for anything but its register writes
@@ -205,6 +205,16 @@ impl Call<'_> {
             .length(length)
             .content(state, source, sink))
     }
+}
+
+/// What the ledger keeps of a receive of a shared queue.
+pub(super) fn shared_receive(state: &State, step: &SrqReceive, context: u64) -> Result<Entry> {
+    let local = step.sgl.iter().map(|named| local_stretch(state, named));
+    let local: Option<Vec<Stretch>> = local.collect::<Result<Option<_>>>()?;
+    Ok(Entry::new(context, What::Receive)
+        .ends(step.ends.iter().map(|status| status.0).collect())
+        .length(step.sgl.iter().map(|named| named.length).sum())
+        .content(state, None, local))
 }
 
 /// Where the bytes of an element lie; `None`: not in a memory of the vector.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use tandem_model::ndk::{ArmType, Notification, NtStatus, Object};
 
+use super::ledger::CQ;
 use super::state::{Result as StepResult, State, StepError};
 use super::{
     Scene, Tally, account, build, bytes_of, close, cm, connect, cq, expect, frames, impair, local,
@@ -174,7 +175,7 @@ fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
             };
             let outcome = state.nic(place)?.arm_cq(cq, arm);
             state.returned(place, "NdkArmCq", outcome, NtStatus::SUCCESS)?;
-            state.ledger.armed(&s.arm);
+            state.ledger.armed(CQ, &s.arm);
             Ok(())
         }
         Step::Bind(s) => local::bind(state, s),

@@ -2,6 +2,7 @@
 
 use tandem_model::ndk::{Notification, Object, Sge, SrqParameters};
 
+use super::ledger::SRQ;
 use super::state::{Result, SrqState, State, StepError};
 use super::{close, expect, post};
 use crate::vector::Vector;
@@ -33,6 +34,9 @@ pub(super) fn create(state: &mut State, vector: &Vector) -> Result {
             context: parameters.notification_context,
         };
         state.srqs.insert(name.clone(), known);
+        if srq.threshold > 0 {
+            state.ledger.armed(SRQ, name);
+        }
     }
     Ok(())
 }
@@ -53,7 +57,11 @@ pub(super) fn receive(state: &mut State, step: &SrqReceive) -> Result {
     for turn in 0..step.times.unwrap_or(1) {
         let context = step.context.0.wrapping_add(turn.into());
         let outcome = state.nic(place)?.srq_receive(srq, context, &sgl);
-        state.returned(place, "NdkSrqReceive", outcome, step.returns.0)?;
+        let posted = state.returned(place, "NdkSrqReceive", outcome, step.returns.0)?;
+        if posted.is_some() && state.ledger.is_kept() {
+            let entry = post::shared_receive(state, step, context)?;
+            state.ledger.posted_shared(&step.srq_receive, entry);
+        }
     }
     // A send that overtakes its receive's doorbell would be refused.
     state.world.quiet()?;
@@ -68,7 +76,10 @@ pub(super) fn modify(state: &mut State, step: &ModifySrq) -> Result {
     };
     let nic = state.nic(place)?;
     let outcome = nic.modify_srq(srq, step.depth, step.threshold);
-    state.returned(place, "NdkModifySrq", outcome, step.returns.0)?;
+    let done = state.returned(place, "NdkModifySrq", outcome, step.returns.0)?;
+    if done.is_some() {
+        state.ledger.armed(SRQ, &step.modify_srq);
+    }
     Ok(())
 }
 

@@ -5,7 +5,6 @@ use std::fmt::Display;
 use tandem_model::ndk::bench::PathMtu;
 
 use super::super::object::Connection;
-use super::super::step::Step;
 use super::super::{At, Fault, Vector};
 use super::{Result, find, same_node};
 
@@ -159,13 +158,6 @@ pub(super) fn check(vector: &Vector) -> Result {
         if let Some(srq) = &qp.srq {
             let found = find(&head.srq, "shared receive queue", srq)?;
             same_node(srq, &qp.node, &found.node)?;
-            let counts = |step: &At<Step>| matches!(step.value(), Step::ExpectAccounted(_));
-            if let Some(step) = vector.steps.iter().find(|step| counts(step)) {
-                return Err(Fault::new(
-                    step.span(),
-                    "receives of a shared receive queue are not accounted for",
-                ));
-            }
         }
         domain(vector, &qp.pd, &qp.node)?;
         for cq in [&qp.cq, &qp.receive_cq, &qp.initiator_cq]

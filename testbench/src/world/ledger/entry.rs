@@ -39,6 +39,11 @@ impl What {
         }
     }
 
+    /// Whether it may be done before a request in front of it has its answer: nothing of it leaves the node.
+    pub(in crate::world) fn is_early(self) -> bool {
+        matches!(self, Self::Bind | Self::FastRegister)
+    }
+
     pub(in crate::world) fn fits(self, operation: OperationType) -> bool {
         match self {
             Self::Send(_) => operation == OperationType::Send,

@@ -1,11 +1,12 @@
 //! The ledger of a running vector: every request that was posted, what its result may be, and what it was.
 //!
 //! It knows what NDKPI promises of any request: results come once each, in the order of their queue; a silent one has
-//! a result only if it fails; nothing succeeds behind a failure; the receive number n of a queue pair gets the
+//! a result only if it fails; nothing succeeds behind a failure, but a Bind or a FastRegister that was done before; the receive number n of a queue pair gets the
 //! peer's send number n. What breaks one of these is noted, and told by the step `expect_accounted`.
 
 mod entry;
 mod pairs;
+mod shared;
 #[cfg(test)]
 mod tests;
 
@@ -56,6 +57,8 @@ pub(in crate::world) struct Life {
     pub(in crate::world) node: usize,
     pub(in crate::world) handle: Qp,
     pub(in crate::world) peer: Option<usize>,
+    /// The shared queue that its receives come from.
+    pub(in crate::world) srq: Option<String>,
     /// Its timer never runs: what is lost stays lost.
     pub(in crate::world) endless: bool,
     /// Flushed or closed by its consumer.
@@ -63,11 +66,15 @@ pub(in crate::world) struct Life {
     pub(in crate::world) closed: bool,
     /// Error that was told of.
     pub(in crate::world) told: Option<NtStatus>,
-    /// Requests of both queues: initiator, receive.
+    /// Requests of both queues: initiator, receive. Receives of a shared queue are there when they have completed.
     pub(in crate::world) queues: [Vec<usize>; 2],
 }
 
-/// Arms of a completion queue, and what came of them.
+/// Kinds of queues that can be armed.
+pub(in crate::world) const CQ: &str = "completion queue";
+pub(in crate::world) const SRQ: &str = "shared receive queue";
+
+/// Arms of a queue, and what came of them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::world) struct Arms {
     pub(in crate::world) made: u64,
@@ -84,7 +91,10 @@ pub(in crate::world) struct Ledger {
     open: BTreeMap<(String, usize), VecDeque<usize>>,
     /// Queue pairs by node and context.
     names: BTreeMap<(usize, u64), String>,
-    pub(in crate::world) arms: BTreeMap<String, Arms>,
+    /// Receives of shared queues that nobody is known to have taken, oldest first.
+    waiting: BTreeMap<String, Vec<usize>>,
+    /// Of completion queues, and of shared receive queues, by kind and name.
+    pub(in crate::world) arms: BTreeMap<(&'static str, String), Arms>,
     pub(in crate::world) tally: Tally,
     wrong: Option<String>,
 }
@@ -113,13 +123,21 @@ impl Ledger {
     }
 
     /// A queue pair has been created.
-    pub(in crate::world) fn born(&mut self, name: &str, node: usize, handle: Qp, context: u64) {
+    pub(in crate::world) fn born(
+        &mut self,
+        name: &str,
+        node: usize,
+        handle: Qp,
+        context: u64,
+        srq: Option<String>,
+    ) {
         self.names.insert((node, context), name.into());
         self.lives.push(Life {
             name: name.into(),
             node,
             handle,
             peer: None,
+            srq,
             endless: false,
             cut: false,
             closed: false,
@@ -162,9 +180,10 @@ impl Ledger {
         }
     }
 
-    /// A completion queue has been armed.
-    pub(in crate::world) fn armed(&mut self, cq: &str) {
-        self.arms.entry(cq.into()).or_default().made += 1;
+    /// A completion queue, or a shared receive queue, has been armed.
+    pub(in crate::world) fn armed(&mut self, kind: &'static str, name: &str) {
+        let queue = (kind, name.to_owned());
+        self.arms.entry(queue).or_default().made += 1;
     }
 
     /// The hardware has been told of all that was posted.
@@ -219,6 +238,10 @@ impl Ledger {
             return Err(format!("{words} has the context of no queue pair"));
         };
         let queue = usize::from(result.operation.is_receive());
+        if let Some(life) = self.sharing(name).filter(|_| queue == 1) {
+            let index = self.taken(life, &words, result)?;
+            return self.ended(index, &words, result);
+        }
         let place = (name.clone(), queue);
         let of = format!("{words} of queue pair `{name}`");
         let open = self.open.entry(place).or_default();
@@ -243,29 +266,40 @@ impl Ledger {
                     entry.context
                 ));
             }
-            if !entry.what.fits(result.operation) {
-                return Err(format!(
-                    "{of} has the type {:?}, and the request is a {}",
-                    result.operation,
-                    entry.what.word()
-                ));
-            }
-            if entry.silent && result.status.is_success() {
-                return Err(format!("{of} is a success, and the request is silent"));
-            }
-            if !entry.ends.is_empty() && !entry.ends.contains(&result.status) {
-                let may: Vec<String> = entry.ends.iter().map(ToString::to_string).collect();
-                return Err(format!(
-                    "the {} with context {:#x} of queue pair `{name}` ended with {}, and may end with {}",
-                    entry.what.word(),
-                    entry.context,
-                    result.status,
-                    may.join(", ")
-                ));
-            }
-            entry.outcome = Outcome::Result(*result);
-            return Ok(());
+            return self.ended(index, &words, result);
         }
+    }
+
+    /// A request has its result, which must be one that it may have.
+    fn ended(&mut self, index: usize, words: &str, result: &NdkResultEx) -> Result<(), String> {
+        let Some(entry) = self.entries.get_mut(index) else {
+            return Ok(());
+        };
+        let life = self.lives.get(entry.life);
+        let name = life.map_or("?", |life| life.name.as_str());
+        let of = format!("{words} of queue pair `{name}`");
+        if !entry.what.fits(result.operation) {
+            return Err(format!(
+                "{of} has the type {:?}, and the request is a {}",
+                result.operation,
+                entry.what.word()
+            ));
+        }
+        if entry.silent && result.status.is_success() {
+            return Err(format!("{of} is a success, and the request is silent"));
+        }
+        if !entry.ends.is_empty() && !entry.ends.contains(&result.status) {
+            let may: Vec<String> = entry.ends.iter().map(ToString::to_string).collect();
+            return Err(format!(
+                "the {} with context {:#x} of queue pair `{name}` ended with {}, and may end with {}",
+                entry.what.word(),
+                entry.context,
+                result.status,
+                may.join(", ")
+            ));
+        }
+        entry.outcome = Outcome::Result(*result);
+        Ok(())
     }
 
     /// The entry with an index; indices of lives are always good.
@@ -338,7 +372,7 @@ impl Ledger {
             let mut failed: Option<&Entry> = None;
             for entry in indices.iter().filter_map(|index| self.entry(*index)) {
                 if let Some(before) = failed
-                    && (entry.succeeded() || entry.failure().is_some())
+                    && (entry.succeeded() && !entry.what.is_early() || entry.failure().is_some())
                 {
                     return Err(format!(
                         "{} was carried out, and {} before it had failed",

@@ -25,8 +25,8 @@ fn ledger() -> Ledger {
         kept: true,
         ..Ledger::default()
     };
-    ledger.born("qa", 0, handle(), CONTEXT);
-    ledger.born("qb", 1, handle(), CONTEXT);
+    ledger.born("qa", 0, handle(), CONTEXT, None);
+    ledger.born("qb", 1, handle(), CONTEXT, None);
     ledger.joined("qa", "qb", [false; 2]);
     ledger
 }
@@ -155,6 +155,25 @@ fn a_success_behind_a_failure() {
 }
 
 #[test]
+fn what_may_be_done_before_an_older_request_fails() {
+    for (what, early) in [
+        (What::Bind, true),
+        (What::FastRegister, true),
+        (What::Invalidate, false),
+    ] {
+        let mut ledger = ledger();
+        ledger.posted("qa", write(1));
+        ledger.posted("qa", Entry::new(2, what).silent(true));
+        ledger.posted("qa", write(3));
+        came(&mut ledger, 1, NtStatus::IO_TIMEOUT);
+        came(&mut ledger, 3, NtStatus::CANCELLED);
+        ledger.lives[0].told = Some(NtStatus::IO_TIMEOUT);
+        ledger.settled(0, true);
+        assert_eq!(ledger.wrong().is_none(), early, "{what:?}");
+    }
+}
+
+#[test]
 fn an_error_that_nobody_tells_of_and_one_that_is_none() {
     let mut silent = ledger();
     silent.settled(0, true);
@@ -223,4 +242,74 @@ fn a_receive_without_send_and_a_send_without_receive() {
     fewer.result(0, &result(1, OperationType::Send, NtStatus::SUCCESS));
     let wrong = fewer.both_ends(&fewer.lives[1]).unwrap_err();
     assert!(wrong.contains("no receive for it"), "{wrong}");
+}
+
+/// As `ledger`, with receives 10, 11 and 12 in a queue that `qb` and `qd` share, and two sends to each.
+fn shared() -> Ledger {
+    let mut ledger = Ledger {
+        kept: true,
+        ..Ledger::default()
+    };
+    for (a, b, context) in [("qa", "qb", CONTEXT), ("qc", "qd", CONTEXT + 1)] {
+        ledger.born(a, 0, handle(), context, None);
+        ledger.born(b, 1, handle(), context, Some("s".into()));
+        ledger.joined(a, b, [false; 2]);
+    }
+    for context in 10..13 {
+        ledger.posted_shared("s", Entry::new(context, What::Receive));
+    }
+    for name in ["qa", "qa", "qc", "qc"] {
+        ledger.posted(name, Entry::new(1, What::Send(None)));
+    }
+    ledger
+}
+
+/// The queue pair with that context has completed a receive.
+fn received(ledger: &mut Ledger, qp_context: u64, context: u64) {
+    let result = NdkResultEx {
+        qp_context,
+        ..result(context, OperationType::Receive, NtStatus::SUCCESS)
+    };
+    ledger.result(1, &result);
+}
+
+#[test]
+fn shared_receives_are_of_those_who_complete_them() {
+    let mut ledger = shared();
+    for (qp, context) in [(CONTEXT, 11), (CONTEXT + 1, 10), (CONTEXT, 12)] {
+        received(&mut ledger, qp, context);
+    }
+    assert_eq!(ledger.wrong(), None);
+    assert_eq!(ledger.shared_in_order(), Ok(()));
+    assert_eq!(ledger.pairs(&ledger.lives[1]).count(), 2);
+    assert_eq!(ledger.pairs(&ledger.lives[3]).count(), 1);
+    assert_eq!(ledger.held().count(), 0);
+}
+
+#[test]
+fn a_shared_receive_that_is_taken_twice() {
+    let mut ledger = shared();
+    received(&mut ledger, CONTEXT, 10);
+    received(&mut ledger, CONTEXT + 1, 10);
+    says(ledger, "it came twice");
+}
+
+#[test]
+fn a_shared_receive_behind_a_younger_one() {
+    let mut ledger = shared();
+    received(&mut ledger, CONTEXT, 11);
+    received(&mut ledger, CONTEXT, 10);
+    says(ledger, "behind that of a younger receive");
+}
+
+#[test]
+fn shared_receives_that_are_passed_over() {
+    let mut ledger = shared();
+    received(&mut ledger, CONTEXT, 12);
+    // Both queue pairs may hold one of the other two.
+    assert_eq!(ledger.shared_in_order(), Ok(()));
+    assert_eq!(ledger.held().count(), 2);
+    ledger.closed("qd");
+    let wrong = ledger.shared_in_order().unwrap_err();
+    assert!(wrong.contains("2 receives of shared queue `s`"), "{wrong}");
 }
