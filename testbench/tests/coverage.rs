@@ -184,7 +184,7 @@ fn a_vector_on_the_coverage_build_counts_code_of_every_room() {
 
     let cover = Arc::default();
     run("send/first.toml", TargetKind::Rtl, &cover);
-    let points = cover.code();
+    let points = cover.code().unwrap();
     for kind in [Kind::Line, Kind::Branch, Kind::Toggle, Kind::Expr] {
         let of_kind = || points.iter().filter(|(spot, _)| spot.kind == kind);
         let hit = of_kind().filter(|(_, count)| *count > 0).count();

@@ -4,7 +4,6 @@
 use std::collections::VecDeque;
 
 use crossbeam_channel::{Receiver, Sender};
-use tandem_model::abi::CommitKind;
 use tandem_model::engine::{Action, BusAnswer, Engine, InputError, Inputs, ReadChannel};
 
 use super::divergence::Difference;

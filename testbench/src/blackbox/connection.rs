@@ -116,7 +116,7 @@ impl Connection {
         }
         self.sent.insert(bytes);
         match response {
-            true => response::response(direction, at, frame, out),
+            true => response::response(direction, at, frame, taken.lost, out),
             false => request::request(direction, at, frame, taken.lost, out),
         }
     }

@@ -26,6 +26,8 @@ pub(super) struct Answers {
     pub(super) ahead: BTreeSet<u32>,
     /// Bytes of each, by its place.
     pub(super) bytes: BTreeMap<u32, u64>,
+    /// Those of which a copy was not lost.
+    pub(super) heard: BTreeSet<u32>,
     /// First places of what was asked for again.
     pub(super) restarts: BTreeSet<u32>,
     /// MSN of the response that began the pass that is under way.

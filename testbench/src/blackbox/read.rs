@@ -43,8 +43,13 @@ pub(super) fn response(dir: &mut Direction, answer: Answer<'_>, out: &mut Findin
         opcode(at, frame, sent, index, out);
     }
     let replayed = order(answer, sent, index, complete, out);
+    let is_news = !answer.lost && sent.answers.heard.insert(index);
     if sent.is_answered() {
         dir.open_queries.remove(&start);
+    }
+    if is_news {
+        // The requester goes on, whatever is acknowledged behind the read.
+        dir.go_backs = 0;
     }
     msn(dir, answer, start, least, replayed, out);
 }

@@ -20,10 +20,18 @@ pub(super) struct Answer<'a> {
     pub(super) place: u64,
     /// Whether the same bytes were seen before: the network may have made a copy.
     pub(super) copy: bool,
+    /// Whether it is known to be lost.
+    pub(super) lost: bool,
 }
 
 /// Takes a response to a request of this direction.
-pub(super) fn response(dir: &mut Direction, at: At, frame: &Frame<'_>, out: &mut Findings) {
+pub(super) fn response(
+    dir: &mut Direction,
+    at: At,
+    frame: &Frame<'_>,
+    lost: bool,
+    out: &mut Findings,
+) {
     count(dir, frame);
     if let Some(last) = dir.last_request {
         let turn = at.time.saturating_sub(last.time);
@@ -64,6 +72,7 @@ pub(super) fn response(dir: &mut Direction, at: At, frame: &Frame<'_>, out: &mut
         frame,
         place,
         copy: !dir.answer_bytes.insert(digest(&bytes)),
+        lost,
     };
     silence(dir, answer, out);
     match frame.bth.opcode.operation() {
@@ -234,6 +243,7 @@ fn sequence_error(dir: &mut Direction, answer: Answer<'_>, aeth: Aeth, out: &mut
         frame,
         place,
         copy,
+        ..
     } = answer;
     let psn = frame.bth.psn;
     let copies = dir.history.at(place).map_or(0, |(_, sent)| sent.copies);
@@ -278,6 +288,7 @@ fn not_ready(dir: &mut Direction, answer: Answer<'_>, aeth: Aeth, timer: u8, out
         frame,
         place,
         copy,
+        ..
     } = answer;
     let psn = frame.bth.psn;
     let takes = dir.history.at(place).map(|(_, sent)| sent.opcode);
@@ -332,6 +343,7 @@ fn fatal(dir: &mut Direction, answer: Answer<'_>, aeth: Aeth, code: NakCode, out
         frame,
         place,
         copy,
+        ..
     } = answer;
     let psn = frame.bth.psn;
     if copy && dir.dead.is_some() {

@@ -129,7 +129,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     work.fuzz();
     work.lint();
     junit::write(&folder.join("junit.xml"), &runs, start.elapsed())?;
-    let signoff = work.close(&runs, &plan, &waivers, evidence);
+    let signoff = work.close(&runs, &plan, &waivers, evidence)?;
     let verdict = signoff.verdict();
     let json = Json {
         verdict: &verdict,
@@ -351,12 +351,15 @@ impl Work<'_> {
         plan: &Plan,
         waivers: &Waivers,
         evidence: Vec<Evidence>,
-    ) -> Signoff {
+    ) -> Result<Signoff> {
         let root = &self.arguments.root;
         let words: Vec<String> = std::env::args().skip(1).collect();
         let data = Data {
             functional: self.cover.functional(),
-            code: self.cover.code(),
+            code: self
+                .cover
+                .code()
+                .map_err(|cause| miette::miette!("{cause}"))?,
             commands: self.steps.iter().map(|step| step.command.clone()).collect(),
         };
         let mut outcomes = BTreeMap::new();
@@ -364,7 +367,7 @@ impl Work<'_> {
             let passed = outcomes.entry(run.item.file.path.clone()).or_insert(true);
             *passed &= run.outcome.is_ok();
         }
-        Signoff {
+        Ok(Signoff {
             commit: commit(root),
             made: jiff::Timestamp::now()
                 .strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -386,7 +389,7 @@ impl Work<'_> {
             runs: runs.iter().map(row).collect(),
             steps: self.steps,
             failures: self.failures,
-        }
+        })
     }
 }
 

@@ -166,9 +166,13 @@ impl Gatherer {
     /// # Errors
     /// If it cannot be written.
     pub fn write(&self) -> Result<(), DataError> {
-        let code = self.cover.code();
+        let data = self.folder.join(format!("{}.dat", self.name));
+        let code = self.cover.code().map_err(|cause| DataError::Content {
+            path: data.clone(),
+            cause,
+        })?;
         if !code.is_empty() {
-            code.write(&self.folder.join(format!("{}.dat", self.name)))?;
+            code.write(&data)?;
         }
         let path = self.folder.join(format!("{}.json", self.name));
         let file = File {

@@ -15,14 +15,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tandem_model::engine::Observer;
 
 use crate::network::{Facts, Note};
-use code::{CodeError, Points};
+use code::{CodeError, Points, Raw};
 use functional::{Onlooker, Seen, Tally};
 
 /// What has been covered; shared by the nodes of all runs of a program.
 #[derive(Debug, Default)]
 pub struct Cover {
     functional: Mutex<Tally>,
-    code: Mutex<Points>,
+    code: Mutex<Raw>,
 }
 
 impl Cover {
@@ -52,9 +52,7 @@ impl Cover {
     /// # Errors
     /// If it cannot be read.
     pub(crate) fn take_code(&self, path: &Path) -> Result<(), CodeError> {
-        let points = Points::read(path)?;
-        lock(&self.code).add(points);
-        Ok(())
+        lock(&self.code).add(path)
     }
 
     /// What has been seen so far.
@@ -63,8 +61,11 @@ impl Cover {
     }
 
     /// What of the code has been executed so far, by runs that have ended.
-    pub fn code(&self) -> Points {
-        lock(&self.code).clone()
+    ///
+    /// # Errors
+    /// If Verilator wrote something that is not known, in words.
+    pub fn code(&self) -> Result<Points, String> {
+        lock(&self.code).points()
     }
 }
 

@@ -10,32 +10,51 @@ const HEADER: &str = "# SystemC::Coverage-3";
 const KEY: char = '\u{1}';
 const VALUE: char = '\u{2}';
 
-/// The points of a file; or the first line that is wrong, and why.
-pub(super) fn parse(text: &str) -> Result<Points, (usize, String)> {
-    let mut lines = text.lines().enumerate();
-    match lines.next() {
-        Some((_, header)) if header.starts_with("# SystemC::Coverage") => {}
-        Some(_) => return Err((1, format!("not coverage data: expected `{HEADER}`"))),
-        None => return Err((1, "the file is empty".into())),
-    }
+/// The first line that is wrong, and why.
+pub(super) type Wrong = (usize, String);
+
+/// The points of a file.
+pub(super) fn parse(text: &str) -> Result<Points, Wrong> {
     let mut points = Points::default();
-    for (number, line) in lines {
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let (spot, count) = point(line).map_err(|cause| (number + 1, cause))?;
+    for (number, line) in lines(text)? {
+        let (fields, count) = split(line).map_err(|cause| (number, cause))?;
+        let spot = spot(fields).map_err(|cause| (number, cause))?;
         points.count(spot, count);
     }
     Ok(points)
 }
 
-fn point(line: &str) -> Result<(Spot, u64), String> {
+/// The fields of each point of a file as they stand there, and its count.
+pub(super) fn counts(text: &str) -> Result<Vec<(&str, u64)>, Wrong> {
+    lines(text)?
+        .map(|(number, line)| split(line).map_err(|cause| (number, cause)))
+        .collect()
+}
+
+/// Lines with points and their numbers.
+fn lines(text: &str) -> Result<impl Iterator<Item = (usize, &str)>, Wrong> {
+    match text.lines().next() {
+        Some(header) if header.starts_with("# SystemC::Coverage") => {}
+        Some(_) => return Err((1, format!("not coverage data: expected `{HEADER}`"))),
+        None => return Err((1, "the file is empty".into())),
+    }
+    let lines = (1..).zip(text.lines());
+    Ok(lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')))
+}
+
+/// The fields of a line, and its count.
+fn split(line: &str) -> Result<(&str, u64), String> {
     let rest = line.strip_prefix("C '").ok_or("expected `C '`")?;
     let (fields, count) = rest.rsplit_once("' ").ok_or("no count after the fields")?;
     let count = count.trim();
-    let count = count
-        .parse()
-        .map_err(|_| format!("`{count}` is not a count"))?;
+    let number = count.parse();
+    number
+        .map(|number| (fields, number))
+        .map_err(|_| format!("`{count}` is not a count"))
+}
+
+/// What the fields of a line say.
+pub(super) fn spot(fields: &str) -> Result<Spot, String> {
     let mut spot = Spot {
         file: String::new(),
         line: 0,
@@ -68,7 +87,7 @@ fn point(line: &str) -> Result<(Spot, u64), String> {
     if spot.file.is_empty() || spot.line == 0 {
         return Err("no file or line".into());
     }
-    Ok((spot, count))
+    Ok(spot)
 }
 
 /// `v_branch/nd_fifo` is a branch.

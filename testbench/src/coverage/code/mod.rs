@@ -5,7 +5,7 @@ mod dat;
 mod error;
 mod lcov;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::path::Path;
 
@@ -114,6 +114,51 @@ pub fn room(file: &str) -> &str {
     below.split_once('/').map_or("engine", |(room, _)| room)
 }
 
+/// Counts of many data files of one build, added up before their points are looked at: there are thousands of files with
+/// the same points.
+#[derive(Clone, Debug, Default)]
+pub struct Raw(HashMap<Box<str>, u64, ahash::RandomState>);
+
+impl Raw {
+    /// Adds a data file of Verilator's.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is none.
+    pub fn add(&mut self, path: &Path) -> Result<(), CodeError> {
+        let text = std::fs::read_to_string(path).map_err(|source| CodeError::file(path, source))?;
+        let counts = dat::counts(&text).map_err(|wrong| wrong_line(path, wrong))?;
+        for (fields, count) in counts {
+            match self.0.get_mut(fields) {
+                Some(slot) => *slot = slot.saturating_add(count),
+                None => {
+                    self.0.insert(fields.into(), count);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Its points.
+    ///
+    /// # Errors
+    /// If Verilator writes something that is not known.
+    pub fn points(&self) -> Result<Points, String> {
+        let mut points = Points::default();
+        for (fields, count) in &self.0 {
+            points.count(dat::spot(fields)?, *count);
+        }
+        Ok(points)
+    }
+}
+
+fn wrong_line(path: &Path, (line, cause): (usize, String)) -> CodeError {
+    CodeError::Line {
+        path: path.into(),
+        line,
+        cause,
+    }
+}
+
 /// Counts of points.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Points(BTreeMap<Spot, u64>);
@@ -125,11 +170,7 @@ impl Points {
     /// If it cannot be read, or a line of it is not as Verilator writes them.
     pub fn read(path: &Path) -> Result<Self, CodeError> {
         let text = std::fs::read_to_string(path).map_err(|source| CodeError::file(path, source))?;
-        dat::parse(&text).map_err(|(line, cause)| CodeError::Line {
-            path: path.into(),
-            line,
-            cause,
-        })
+        dat::parse(&text).map_err(|wrong| wrong_line(path, wrong))
     }
 
     /// Writes a data file, which Verilator's own tools read too.
