@@ -4,13 +4,11 @@
 use std::collections::VecDeque;
 
 use crossbeam_channel::{Receiver, Sender};
-use tandem_model::abi::CommitKind;
 use tandem_model::engine::{Action, BusAnswer, Engine, InputError, Inputs, ReadChannel};
 
 use super::divergence::Difference;
 use super::rings::Rings;
-use super::{Record, Standing};
-use crate::bus::{BEAT, ReadBurst};
+use super::{BEAT, ReadBurst, Record, Standing};
 
 /// The records that have come, and the reads among them that no action has used yet.
 pub(super) struct World {
