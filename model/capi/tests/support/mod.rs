@@ -1,4 +1,5 @@
 //! Programs around the library: compiled, linked with its static form, run.
+#![allow(dead_code, reason = "each test uses its part")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -16,6 +17,12 @@ pub struct Program {
     compiler: Command,
     sources: Vec<PathBuf>,
     place: TempDir,
+}
+
+/// A program, for as long as it is used.
+pub struct Built {
+    program: PathBuf,
+    _place: TempDir,
 }
 
 /// What a program did.
@@ -73,8 +80,23 @@ impl Program {
         self
     }
 
+    pub fn include(mut self, folder: impl AsRef<Path>) -> Self {
+        self.compiler.arg("-I").arg(folder.as_ref());
+        self
+    }
+
+    /// Sources that are not ours have warnings that are not either.
+    pub fn foreign(mut self) -> Self {
+        self.compiler.arg("-w");
+        self
+    }
+
     /// Builds and runs it.
-    pub fn run(mut self, arguments: &[&str]) -> Ran {
+    pub fn run(self, arguments: &[&str]) -> Ran {
+        self.build().run(arguments)
+    }
+
+    pub fn build(mut self) -> Built {
         let program = self.place.path().join("program");
         self.compiler.args(&self.sources).args(["-x", "none"]);
         self.compiler.arg("-o").arg(&program).arg(library());
@@ -82,7 +104,16 @@ impl Program {
         let built = self.compiler.output().unwrap();
         let messages = String::from_utf8_lossy(&built.stderr);
         assert!(built.status.success(), "{:?}\n{messages}", self.compiler);
-        let output = Command::new(&program).args(arguments).output();
+        Built {
+            program,
+            _place: self.place,
+        }
+    }
+}
+
+impl Built {
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        let output = Command::new(&self.program).args(arguments).output();
         Ran(output.unwrap())
     }
 }
