@@ -63,14 +63,18 @@ fn example(place: &Path) -> support::Built {
 }
 
 #[test]
-fn the_reference_agrees_and_refuses_a_lie() {
+fn reference_and_checker_agree_and_refuse_a_lie() {
     let place = tempfile::tempdir().unwrap();
     let example = example(place.path());
     let truth = example.run(&[]);
     truth.succeeds_with("ok");
+    truth.succeeds_with("node 1: 1 frames, 0 payload writes, 1 completion writes compared");
+    truth.succeeds_with("node 2: 1 frames, 1 payload writes, 1 completion writes compared");
     let lie = example.run(&["+lie"]);
     lie.succeeds_with("expected: SqEmit: queue pair 5, request 0, psn 0x000100");
     let refusal = "refused: room send: SqEmit: queue pair 5, request 0, psn 0x000101: psn 0x000101 instead of 0x000100";
-    assert!(lie.out().contains(refusal), "{}", lie.out());
+    for told in [refusal, "divergence on node 1"] {
+        assert!(lie.out().contains(told), "{}", lie.out());
+    }
     assert!(!lie.out().lines().any(|line| line == "ok"), "{}", lie.out());
 }

@@ -1,6 +1,7 @@
-// A golden engine with host memory and a driver, and another golden engine that checks each of its actions.
+// A golden engine with host memory and a driver, another golden engine that follows it action by action, and a checker
+// that is shown what the ports of the first one would show. One of the two is enough for a bench; here both are tried.
 //
-// The first one stands for a design: put your own in its place, take the records from its port `commit`, frames and
+// The first engine stands for a design: put your own in its place, take the records from its port `commit`, frames and
 // writes from its other ports, and answer the reads of the reference with what your design's bus read.
 package example_node;
 
@@ -19,6 +20,8 @@ package example_node;
   class golden_node;
     chandle dut;
     chandle follower;
+    chandle lockstep;
+    longint unsigned cycle;
     byte unsigned memory[MemoryBytes];
     bit [7:0] number;
     // the records of packets lie about their PSN
@@ -32,7 +35,8 @@ package example_node;
       number = own_number;
       dut = tandem_engine_new(null);
       follower = tandem_engine_new(null);
-      if (dut == null || follower == null) $fatal(1, "%s", tandem_last_error_v());
+      lockstep = tandem_checker_new(null, $sformatf("%0d", own_number), 1);
+      if (dut == null || follower == null || lockstep == null) $fatal(1, "%s", tandem_last_error_v());
       write_register('h014, 8);
       write_register('h018, Eq[31:0]);
       write_register('h028, 32'h02);
@@ -54,14 +58,24 @@ package example_node;
       if (code != Ok) $fatal(1, "code %0d: %s", code, tandem_last_error_v());
     endfunction
 
+    // A clock of the ports is over.
+    function void tick();
+      cycle++;
+      must(tandem_checker_clock(lockstep, cycle, 0));
+    endfunction
+
     function void write_register(int unsigned offset, int unsigned value);
       must(tandem_engine_write_register(dut, offset, value));
       must(tandem_engine_write_register(follower, offset, value));
+      must(tandem_checker_register(lockstep, offset, value));
+      tick();
     endfunction
 
     function void receive(bytes_t bytes, int unsigned length);
       must(tandem_engine_receive_frame(dut, bytes, 64'(length)));
       must(tandem_engine_receive_frame(follower, bytes, 64'(length)));
+      must(tandem_checker_frame_in(lockstep, bytes, 64'(length)));
+      tick();
     endfunction
 
     // A table entry, and the action that writes it.
@@ -139,6 +153,18 @@ package example_node;
       must(tandem_engine_needed_v(engine, channel, address, length));
       for (int unsigned i = 0; i < length; i++) bytes[i] = memory[address[15:0] + 16'(i)];
       must(tandem_engine_push_read(engine, channel, address, bytes, length, 0));
+      if (engine == dut) show_read(channel, address, length);
+    endfunction
+
+    // A bus reads whole beats.
+    function void show_read(int unsigned channel, longint unsigned address, int unsigned length);
+      longint unsigned first;
+      longint unsigned bytes_read;
+      bytes_t bytes;
+      first = {address[63:3], 3'd0};
+      bytes_read = ((address + 64'(length) + 7) & ~64'd7) - first;
+      for (int unsigned i = 0; i < bytes_read[31:0]; i++) bytes[i] = memory[first[15:0] + 16'(i)];
+      must(tandem_checker_read(lockstep, channel, first, bytes, bytes_read, 0, cycle));
     endfunction
 
     // One action of the dut, checked by the reference. 0 if there is none.
@@ -154,6 +180,7 @@ package example_node;
       must(code);
       record = bits;
       if (lies && record.kind == CommitSqEmit) record.psn ^= 1;
+      must(tandem_checker_commit_v(lockstep, record));
       do begin
         code = tandem_engine_apply_v(follower, record);
         if (code == NeedRead) answer(follower);
@@ -191,14 +218,35 @@ package example_node;
         for (int unsigned i = 0; i < length; i++)
           if (bytes[i] != other_bytes[i]) $fatal(1, "byte %0d differs", i);
         compared++;
-        if (kind == Frame) peer.receive(bytes, length);
-        else for (int unsigned i = 0; i < length; i++) memory[address[15:0] + 16'(i)] = bytes[i];
+        if (kind == Frame) begin
+          must(tandem_checker_frame_started(lockstep));
+          must(tandem_checker_frame_out(lockstep, bytes, 64'(length)));
+          peer.receive(bytes, length);
+        end else begin
+          for (int unsigned i = 0; i < length; i++) memory[address[15:0] + 16'(i)] = bytes[i];
+          must(tandem_checker_written(lockstep, kind == Payload ? 0 : 1, address, bytes, 64'(length)));
+          must(tandem_checker_answered(lockstep, kind == Payload ? 0 : 1));
+        end
       end
+      tick();
+    endfunction
+
+    // The verdict of the checker, with which its run ends.
+    function bit passed();
+      longint unsigned actions, frames, payloads, completions;
+      int code;
+      code = tandem_checker_finish_v(lockstep, 0, actions, frames, payloads, completions);
+      if (code == Diverged) $display("%s", tandem_checker_text_v(lockstep));
+      else must(code);
+      $display("node %0d: %0d frames, %0d payload writes, %0d completion writes compared", number, frames, payloads,
+               completions);
+      return code == Ok;
     endfunction
 
     function void free();
       must(tandem_engine_free(dut));
       must(tandem_engine_free(follower));
+      must(tandem_checker_free(lockstep));
     endfunction
   endclass
 
