@@ -5,11 +5,13 @@
 
 pub mod bus;
 mod fault;
-pub mod lockstep;
 mod options;
 mod ports;
 mod sim;
 mod target;
+
+/// The checker.
+pub use tandem_lockstep as lockstep;
 
 pub use fault::Fault;
 pub use options::{Options, Wave};

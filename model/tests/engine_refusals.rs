@@ -4,7 +4,7 @@ mod engine_support;
 
 use engine_support::*;
 use tandem_model::abi::{CommitKind, DropCause, QpState, RespondKind, RxResult, Status};
-use tandem_model::engine::Action;
+use tandem_model::engine::{Action, Illegal, InputError, Inputs, ReadChannel};
 use tandem_model::hal::Target;
 use tandem_model::target::Scheduler;
 use tandem_model::wire::{Aeth, Ext, Msn, NakCode, Opcode, Syndrome, Token};
@@ -249,4 +249,45 @@ fn no_buffer() {
     engine.accepted(request(PSN, RxResult::Accept));
     engine.refused(no_buffer);
     engine.accepted(dropped(PSN, DropCause::StaleResponse));
+}
+
+/// What the bus has read, which is nothing.
+struct Nothing;
+
+impl Inputs for Nothing {
+    fn read(
+        &mut self,
+        channel: ReadChannel,
+        address: u64,
+        bytes: &mut [u8],
+    ) -> Result<(), InputError> {
+        Err(InputError {
+            channel,
+            address,
+            length: bytes.len(),
+            cause: "nothing was read".into(),
+        })
+    }
+}
+
+/// A step that lacks a read is made again when it has come: nobody else had a turn meanwhile.
+#[test]
+fn a_step_that_lacks_a_read_keeps_its_turn() {
+    let mut w = world();
+    w.connect(QA + 2, QB + 2, QpOptions::default());
+    for qpn in [QA, QA + 2] {
+        w.a.post(qpn, &Request::send(vec![]));
+    }
+    let mut engine = w.a.target.engine().clone();
+    let mut effects = Vec::new();
+    let mut step = || engine.step(&mut Nothing, &mut effects);
+    let first = loop {
+        match step() {
+            Ok(done) => assert!(done.is_some(), "nothing was to be read"),
+            Err(lacking) => break lacking,
+        }
+    };
+    assert!(matches!(first, Illegal::Input { .. }), "{first}");
+    assert_eq!(step(), Err(first.clone()));
+    assert_eq!(step(), Err(first));
 }

@@ -14,14 +14,13 @@ mod write;
 pub use fuzz::{Chance, Traffic};
 pub use lite::{LiteMaster, LiteReply};
 pub use memory::HostMemory;
-pub use read::{ReadBurst, ReadSlave};
+pub use read::ReadSlave;
 pub use stream::{FrameSink, FrameSource, SinkEvent};
 pub use write::{WriteEvent, WriteSlave};
 
 use thiserror::Error;
 
-/// Bytes of a data beat on AXI4 and AXI4-Stream.
-pub const BEAT: usize = 8;
+pub use crate::lockstep::{BEAT, ReadBurst};
 
 /// A rule of a bus protocol that the engine broke.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]

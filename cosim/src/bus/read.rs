@@ -3,23 +3,8 @@
 use std::collections::VecDeque;
 
 use super::fuzz::Dice;
-use super::{BEAT, HostMemory, Stable, Traffic, Violation};
+use super::{BEAT, HostMemory, ReadBurst, Stable, Traffic, Violation};
 use crate::ports::{ReadIn, ReadOut};
-
-/// One burst, as it was answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReadBurst {
-    /// ARID.
-    pub id: u8,
-    /// Address of the first beat.
-    pub address: u64,
-    /// The bytes of all beats.
-    pub bytes: Vec<u8>,
-    /// Whether memory has no such address (SLVERR).
-    pub error: bool,
-    /// Clock in which its address was taken.
-    pub asked: u64,
-}
 
 #[derive(Debug)]
 struct Pending {

@@ -102,6 +102,11 @@ impl Ready {
         next
     }
 
+    /// The queue pair that had its turn has it once more.
+    pub fn again(&mut self, work: Work, qp: usize) {
+        self.sets[work as usize].cursor = qp;
+    }
+
     /// The work was looked for and is not due.
     pub fn remove(&mut self, work: Work, qp: usize) {
         self.sets[work as usize].remove(qp);

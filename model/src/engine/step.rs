@@ -15,7 +15,7 @@ impl Engine {
     /// `Timeout`, `RnrResume`, `CqEvent`, and `Respond` with `RespondCnp`.
     ///
     /// # Errors
-    /// [`Illegal::Input`] if the world has not read what the action needs.
+    /// [`Illegal::Input`] if the world has not read what the action needs; the same action has its turn again then.
     pub fn step(
         &mut self,
         inputs: &mut dyn Inputs,
@@ -23,27 +23,34 @@ impl Engine {
     ) -> Result<Option<Action>, Illegal> {
         for _ in 0..TURNS {
             let turn = self.turn;
+            let done = self.take_turn(turn, inputs, effects)?;
             self.turn = if turn + 1 == TURNS { 0 } else { turn + 1 };
-            let action = match turn {
-                0 => self.do_context(None)?,
-                1 => self.do_sq_doorbell(None)?,
-                2 => self.do_rq_doorbell(None)?,
-                3 => self.do_cq_doorbell(None, effects)?,
-                4 if self.host.srq_doorbells.is_empty() => continue,
-                4 => self.do_srq_doorbell(None)?,
-                5 => self.next_srq_event(effects)?,
-                6 if self.may_take_frames() => self.do_frame(None, inputs, effects)?,
-                6 => continue,
-                _ => match Work::ALL.get(turn - 7) {
-                    Some(work) if self.ready.is_due(*work) => self.work(*work, inputs, effects)?,
-                    _ => continue,
-                },
-            };
-            if let Ok(action) = action {
+            if let Ok(action) = done {
                 return Ok(Some(action));
             }
         }
         Ok(None)
+    }
+
+    fn take_turn(
+        &mut self,
+        turn: usize,
+        inputs: &mut dyn Inputs,
+        effects: &mut Vec<Effect>,
+    ) -> Done {
+        match turn {
+            0 => self.do_context(None),
+            1 => self.do_sq_doorbell(None),
+            2 => self.do_rq_doorbell(None),
+            3 => self.do_cq_doorbell(None, effects),
+            4 if !self.host.srq_doorbells.is_empty() => self.do_srq_doorbell(None),
+            5 => self.next_srq_event(effects),
+            6 if self.may_take_frames() => self.do_frame(None, inputs, effects),
+            _ => match turn.checked_sub(7).and_then(|work| Work::ALL.get(work)) {
+                Some(work) if self.ready.is_due(*work) => self.work(*work, inputs, effects),
+                _ => Ok(Err("nothing is due")),
+            },
+        }
     }
 
     /// The next work of a kind that is due for some queue pair.
@@ -62,8 +69,8 @@ impl Engine {
                 Work::CompleteSend => self.do_complete(None, qpn, Queue::Send, effects),
                 Work::CompleteReceive => self.do_complete(None, qpn, Queue::Receive, effects),
                 Work::QpEvent => self.do_event(None, qpn, effects),
-            }?;
-            match done {
+            };
+            match done.inspect_err(|_| self.ready.again(work, qpn))? {
                 Ok(action) => return Ok(Ok(action)),
                 Err(_) => self.ready.remove(work, qpn),
             }

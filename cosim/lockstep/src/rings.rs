@@ -11,7 +11,7 @@ use std::ops::Range;
 use tandem_model::abi::{CommitKind, QpState, RxResult, Table};
 use tandem_model::engine::{Action, Engine, ReadChannel};
 
-use crate::bus::ReadBurst;
+use super::ReadBurst;
 
 /// Responses after which sending goes back.
 const GOES_BACK: [u8; 2] = [RxResult::GoBack as u8, RxResult::RnrWait as u8];

@@ -8,8 +8,7 @@ use tandem_model::engine::{Action, BusAnswer, Engine, InputError, Inputs, ReadCh
 
 use super::divergence::Difference;
 use super::rings::Rings;
-use super::{Record, Standing};
-use crate::bus::{BEAT, ReadBurst};
+use super::{BEAT, ReadBurst, Record, Standing};
 
 /// The records that have come, and the reads among them that no action has used yet.
 pub(super) struct World {

@@ -6,6 +6,7 @@
 //! the model says the world must see (frames, DMA writes) is compared with what the ports showed. The
 //! first difference ends the run: a [`Divergence`].
 
+mod burst;
 mod channels;
 mod checker;
 mod divergence;
@@ -24,11 +25,12 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use std::thread::JoinHandle;
 use tandem_model::engine::{Action, Config, Watch};
 
+pub use burst::{BEAT, ReadBurst};
 pub use checker::Summary;
 pub use divergence::{Difference, Divergence};
 pub use untimely::Untimely;
+pub use whole::spoil;
 
-use crate::bus::ReadBurst;
 use checker::Checker;
 use world::World;
 

@@ -196,7 +196,7 @@ impl Checker {
             divergence.frame = frame;
             return Err(divergence);
         }
-        let spoiled = inputs.spoiled && !whole::sends(&action);
+        let spoiled = inputs.spoiled;
         if whole::leaves_receive(&action) {
             self.world.keep_receive();
         }
@@ -219,7 +219,7 @@ impl Checker {
             let result = match effect {
                 Effect::Frame(mut bytes) => {
                     if spoiled {
-                        spoil(&mut bytes);
+                        whole::spoil(&action, &mut bytes);
                     }
                     self.frame_order.push_back(order);
                     self.frames.expect(number, Item { address: 0, bytes })
@@ -423,16 +423,6 @@ impl Checker {
             queue_pair,
             frame: None,
         })
-    }
-}
-
-/// Turns the ICRC over: a frame whose bytes the bus answered with an error leaves so that nobody takes it.
-fn spoil(bytes: &mut [u8]) {
-    const ICRC: usize = 4;
-    let fill = Frame::parse(bytes).map_or(0, |frame| frame.trailer.len());
-    let end = bytes.len() - fill;
-    if let Some(icrc) = bytes.get_mut(end.saturating_sub(ICRC)..end) {
-        icrc.iter_mut().for_each(|byte| *byte = !*byte);
     }
 }
 

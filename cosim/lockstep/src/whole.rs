@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use tandem_model::abi::{CQE, CommitKind, DropCause, Record};
 use tandem_model::engine::Action;
+use tandem_model::wire::Frame;
 
 /// The queue pair of whole frames.
 const QPN: u32 = 1;
@@ -18,6 +19,20 @@ pub(super) struct WholeFrames {
 /// Whether an action sends a whole frame: one that leaves as it is, whatever the bus answered.
 pub(super) fn sends(action: &Action) -> bool {
     action.kind == CommitKind::SqEmit && action.qpn == QPN
+}
+
+/// Turns the ICRC over: a frame whose bytes the bus answered with an error leaves so that nobody takes it. Whole frames
+/// have none.
+pub fn spoil(action: &Action, bytes: &mut [u8]) {
+    const ICRC: usize = 4;
+    if sends(action) {
+        return;
+    }
+    let fill = Frame::parse(bytes).map_or(0, |frame| frame.trailer.len());
+    let end = bytes.len() - fill;
+    if let Some(icrc) = bytes.get_mut(end.saturating_sub(ICRC)..end) {
+        icrc.iter_mut().for_each(|byte| *byte = !*byte);
+    }
 }
 
 /// Whether an action may have looked at a receive that a frame did not fit in: it stays the oldest.

@@ -354,7 +354,8 @@ impl Divergence {
             .room(self.action.map(|step| step.action.kind))
     }
 
-    pub(super) fn checker_lost(cycle: u64) -> Self {
+    /// The verdict of a checker that ended without one.
+    pub fn checker_lost(cycle: u64) -> Self {
         Self {
             node: String::new(),
             seed: 0,
