@@ -136,7 +136,7 @@ fn connectors(state: &State, made: bool) -> Vec<(usize, usize)> {
     let sides = (0..state.links.len()).flat_map(|link| [(link, 0), (link, 1)]);
     let fits = |(link, side): &(usize, usize)| {
         let side = state.side(*link, *side);
-        state.is_managed(*link) && side.is_some_and(|side| !side.gone && !(made && side.ended))
+        state.is_managed(*link) && side.is_some_and(|side| !(side.gone || made && side.ended))
     };
     sides.filter(fits).collect()
 }
