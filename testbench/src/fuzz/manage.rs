@@ -281,6 +281,9 @@ impl Writer<'_> {
             self.line(&format!("disconnect_event = {event}"));
         }
         self.completed(self.at(link, 1 - meeting.asker), accepted, &["SUCCESS"]);
+        let [wanted, other] = [1 - meeting.asker, meeting.asker].map(|side| meeting.reads[side]);
+        self.step(&format!("expect_connection = \"{passive}\""));
+        self.line(&reads(wanted.agreed(other)));
         if let Some(held) = self.managed.held.get_mut(link) {
             held[meeting.asker] = Some(Held::new(asking, first));
             held[1 - meeting.asker] = Some(Held::new(passive, second));
