@@ -83,6 +83,18 @@ fn a_fixed_set_of_cases_passes_on_the_model_and_reaches_everything() {
     ] {
         assert!(summary.memory[done] > 5, "{:?}", summary.memory);
     }
+    for meeting in [
+        "made",
+        "nobody listens",
+        "request rejected",
+        "reply rejected",
+        "given up",
+    ] {
+        assert!(summary.meetings[meeting] > 3, "{:?}", summary.meetings);
+    }
+    for ending in ["disconnect", "abort", "reconnect"] {
+        assert!(summary.moves[ending] > 5, "{:?}", summary.moves);
+    }
     for impairment in [
         "drop",
         "duplicate",

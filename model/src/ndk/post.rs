@@ -168,14 +168,19 @@ impl<H: Hal> Provider<H> {
         self.conclude(qp, request.flags, outcome)
     }
 
-    /// The end of every initiator call: the hardware is told, unless the request may wait.
+    /// The end of every initiator call: the hardware is told, unless the request may wait. In error none may: nobody
+    /// would cancel it, and what ends the connection waits for it.
     pub(super) fn conclude(
         &mut self,
         qp: Qp,
         flags: OpFlags,
         outcome: Result<(), NdkError>,
     ) -> Result<(), NdkError> {
-        let deferred = outcome.is_ok() && flags.contains(OpFlags::DEFER);
+        let in_error = self
+            .qps
+            .get(qp)
+            .is_some_and(|object| object.phase == QpPhase::Error);
+        let deferred = outcome.is_ok() && flags.contains(OpFlags::DEFER) && !in_error;
         if !deferred {
             self.indicate(qp)?;
         }

@@ -91,6 +91,18 @@ fn a_disconnect_times_out() {
     assert_eq!(pair.a.told(), [Event::Ended { graceful: false }]);
 }
 
+/// NDK-DISC-3: a peer that breaks off meanwhile is not one that never answers.
+#[test]
+fn a_disconnect_is_broken_off() {
+    let mut pair = Pair::new();
+    let (a, b) = pair.connected();
+    pair.disconnect(Side::A, a);
+    assert_eq!(names(&pair.lose()), ["Dreq"]);
+    pair.close(Side::B, b);
+    assert_eq!(names(&pair.deliver()), ["Rej", "Dreq", "Drep"]);
+    assert_eq!(pair.a.told(), [Event::Aborted]);
+}
+
 /// WIRE-CM-9: a DREQ to another queue pair number is ignored.
 // Covers: WIRE-CM-9
 #[test]

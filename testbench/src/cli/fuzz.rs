@@ -140,6 +140,7 @@ fn print(summary: &Summary, wish: &Wish, time: Duration) {
     println!("moves:        {}", list(&summary.moves));
     println!("impairments:  {}", list(&summary.impairments));
     println!("memory:       {}", list(&summary.memory));
+    println!("connections:  {}", list(&summary.meetings));
     println!("requests:     {}", list(&summary.tally.requests));
     println!(
         "results:      {}, and {} silent successes",

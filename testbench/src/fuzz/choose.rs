@@ -8,6 +8,7 @@ use super::asks::asks;
 use super::forge::Forged;
 use super::hosts::HostState;
 use super::machine::State;
+use super::meetings::meetings;
 use super::moves::{Effect, Frames, Move, Refused, Rule};
 use super::requests::{posts, receives, sides};
 
@@ -118,11 +119,32 @@ fn forgeries(state: &State) -> BoxedStrategy<Move> {
         .boxed()
 }
 
+fn reopenings(state: &State, links: Vec<usize>) -> BoxedStrategy<Move> {
+    let managed: Vec<bool> = (0..state.links.len())
+        .map(|link| state.is_managed(link))
+        .collect();
+    (select(links), meetings())
+        .prop_map(move |(link, meeting)| Move::Reopen {
+            link,
+            meeting: managed[link].then_some(meeting),
+        })
+        .boxed()
+}
+
+/// Sides whose connector is there, of connections that nobody has disconnected, or of all.
+fn connectors(state: &State, made: bool) -> Vec<(usize, usize)> {
+    let sides = (0..state.links.len()).flat_map(|link| [(link, 0), (link, 1)]);
+    let fits = |(link, side): &(usize, usize)| {
+        let side = state.side(*link, *side);
+        state.is_managed(*link) && side.is_some_and(|side| !(side.gone || made && side.ended))
+    };
+    sides.filter(fits).collect()
+}
+
 /// The next move.
 pub(super) fn moves(state: &State) -> BoxedStrategy<Move> {
     let nodes = state.hosts.len();
     let links = state.links.len();
-    let hurt: Vec<usize> = (0..links).filter(|link| state.hurt[*link]).collect();
     let arm = (
         0..nodes,
         any::<bool>(),
@@ -144,12 +166,33 @@ pub(super) fn moves(state: &State) -> BoxedStrategy<Move> {
             })
             .boxed(),
         ),
-        (1, (0..links).prop_map(|link| Move::Reopen { link }).boxed()),
     ];
-    if !hurt.is_empty() {
+    let whole: Vec<usize> = (0..links).filter(|link| state.can_reopen(*link)).collect();
+    let hurt: Vec<usize> = whole
+        .iter()
+        .copied()
+        .filter(|link| state.hurt[*link])
+        .collect();
+    for (weight, links) in [(1, whole), (10, hurt)] {
+        if !links.is_empty() {
+            all.push((weight, reopenings(state, links)));
+        }
+    }
+    let (made, held) = (connectors(state, true), connectors(state, false));
+    if !made.is_empty() {
+        let some = select(made);
         all.push((
-            10,
-            select(hurt).prop_map(|link| Move::Reopen { link }).boxed(),
+            4,
+            some.prop_map(|(link, side)| Move::Disconnect { link, side })
+                .boxed(),
+        ));
+    }
+    if !held.is_empty() {
+        let some = select(held);
+        all.push((
+            2,
+            some.prop_map(|(link, side)| Move::Abort { link, side })
+                .boxed(),
         ));
     }
     let doomed = |wanted: bool| -> Vec<usize> {

@@ -133,7 +133,10 @@ impl<'a> Walk<'a> {
                 self.rules.retain(|rule| rule.effect != Effect::Pause);
                 self.settle();
             }
-            Move::Flush { link, side } | Move::Close { link, side } => {
+            Move::Flush { link, side }
+            | Move::Close { link, side }
+            | Move::Disconnect { link, side }
+            | Move::Abort { link, side } => {
                 if let Some(life) = self.lives.get_mut(*link) {
                     tell(life, *side);
                     life.cut[*side] = true;
@@ -142,7 +145,7 @@ impl<'a> Walk<'a> {
                     self.leave((*link, *side));
                 }
             }
-            Move::Reopen { link } => {
+            Move::Reopen { link, .. } => {
                 for side in 0..2 {
                     self.leave((*link, side));
                 }
@@ -192,13 +195,14 @@ pub(super) fn forecast(spec: &Spec, moves: &[Move]) -> Vec<Forecast> {
         spec,
         lives: spec.links.iter().map(Life::new).collect(),
         past: Vec::new(),
-        rules: Vec::new(),
+        rules: spec.fates.iter().collect(),
         doomed: vec![Use::Valid; spec.hosts.len()],
         objects: Objects::default(),
         dead: Vec::new(),
         shared: vec![Shared::default(); spec.hosts.len()],
         shared_receives: Vec::new(),
     };
+    walk.impair();
     for (at, made) in moves.iter().enumerate() {
         walk.step(at, made);
     }

@@ -63,6 +63,11 @@ impl Forged {
         format!("frame = {{ opcode = \"{opcode}\", {fields} }}")
     }
 
+    /// Whether it is the same whatever the PSNs of the connection are.
+    pub(super) fn is_timeless(self) -> bool {
+        matches!(self, Self::NoQueuePair | Self::NoOpcode | Self::Cnp)
+    }
+
     /// The memory that it points to.
     pub(super) fn region(self) -> Option<Region> {
         match self {

@@ -13,9 +13,10 @@ use proptest_state_machine::Sequential;
 
 use super::choose;
 use super::machine::State;
+use super::meetings::{Meeting, Refusal};
 use super::moves::{Effect, Local, Move, Op, Region, Wrong};
 use super::spec::{Spec, worlds};
-use super::text::text;
+use super::text::{text, used};
 use crate::runner;
 use crate::targets::{Checked, Choice};
 use crate::vector::{self, Fault};
@@ -79,6 +80,8 @@ pub struct Summary {
     pub impairments: BTreeMap<&'static str, u64>,
     /// What is done with windows and with regions that are registered by requests.
     pub memory: BTreeMap<&'static str, u64>,
+    /// Connections that connection management made, and attempts that came to nothing.
+    pub meetings: BTreeMap<&'static str, u64>,
     /// Requests, results and counters.
     pub tally: Tally,
     /// Frames.
@@ -90,8 +93,13 @@ pub struct Summary {
 }
 
 impl Summary {
-    fn add(&mut self, moves: &[Move], report: &Report) {
+    fn add(&mut self, spec: &Spec, moves: &[Move], report: &Report) {
         self.cases += 1;
+        for meeting in meetings(spec, moves) {
+            for word in attempts(meeting) {
+                *self.meetings.entry(word).or_default() += 1;
+            }
+        }
         for made in moves {
             *self.moves.entry(word(made)).or_default() += 1;
             if let Move::Network(rule) = made {
@@ -123,10 +131,34 @@ fn word(made: &Move) -> &'static str {
         Move::Heal => "heal",
         Move::Flush { .. } => "flush",
         Move::Close { .. } => "close",
+        Move::Disconnect { .. } => "disconnect",
+        Move::Abort { .. } => "abort",
         Move::Reopen { .. } => "reconnect",
         Move::Deregister { .. } => "deregister",
         Move::Register { .. } => "register",
     }
+}
+
+/// Meetings of a case: the first of each link, and those of the moves.
+fn meetings<'a>(spec: &'a Spec, moves: &'a [Move]) -> impl Iterator<Item = &'a Meeting> {
+    let used = used(spec, moves);
+    let first = used.into_iter().filter_map(|link| spec.links.get(link));
+    let later = moves.iter().filter_map(|made| match made {
+        Move::Reopen { meeting, .. } => meeting.as_ref(),
+        _ => None,
+    });
+    first.filter_map(|link| link.managed.as_ref()).chain(later)
+}
+
+/// What a meeting consists of, in words.
+fn attempts(meeting: &Meeting) -> impl Iterator<Item = &'static str> {
+    let refusals = meeting.refusals.iter().map(|refusal| match refusal {
+        Refusal::Nobody => "nobody listens",
+        Refusal::Asked(_) => "request rejected",
+        Refusal::Answered(_) => "reply rejected",
+        Refusal::GivenUp => "given up",
+    });
+    refusals.chain(["made"])
 }
 
 /// What a move does with windows and with regions that are registered by requests, in words.
@@ -185,6 +217,13 @@ fn effect(effect: Effect) -> &'static str {
     }
 }
 
+/// A case that passed.
+struct Passed {
+    spec: Arc<Spec>,
+    moves: Vec<Move>,
+    report: Report,
+}
+
 /// A case under way.
 struct Case<'a> {
     wish: &'a Wish,
@@ -231,8 +270,8 @@ impl<'a> Case<'a> {
         Ok(report)
     }
 
-    /// Draws the case and runs it; its moves and what came of it.
-    fn draw(&self) -> Result<(Vec<Move>, Report), Box<Found>> {
+    /// Draws the case and runs it; nothing if nothing was drawn.
+    fn draw(&self) -> Result<Option<Passed>, Box<Found>> {
         let mut seed = [0; 32];
         seed[..8].copy_from_slice(&self.wish.seed.to_le_bytes());
         seed[8..16].copy_from_slice(&self.number.to_le_bytes());
@@ -253,14 +292,14 @@ impl<'a> Case<'a> {
             choose::moves,
             |state: State, made: &Move| state.after(made),
         );
-        let passed: RefCell<Option<(Vec<Move>, Report)>> = RefCell::new(None);
+        let passed: RefCell<Option<Passed>> = RefCell::new(None);
         // What the tree ends with need not be what failed last.
         let failed: RefCell<Option<(Arc<Spec>, Vec<Move>)>> = RefCell::new(None);
         let first: RefCell<Option<usize>> = RefCell::new(None);
         let tree = match cases.new_tree(&mut runner) {
             Ok(tree) => tree,
             // Nothing was drawn: that is no case.
-            Err(_) => return Ok((Vec::new(), Report::default())),
+            Err(_) => return Ok(None),
         };
         let outcome = runner.run_one(tree, |(state, moves, seen)| {
             if let Some(seen) = seen {
@@ -270,7 +309,11 @@ impl<'a> Case<'a> {
             first.borrow_mut().get_or_insert(moves.len());
             match self.run(&state.spec, &moves) {
                 Ok(report) => {
-                    *passed.borrow_mut() = Some((moves, report));
+                    *passed.borrow_mut() = Some(Passed {
+                        spec: state.spec,
+                        moves,
+                        report,
+                    });
                     Ok(())
                 }
                 Err(failure) => {
@@ -284,7 +327,7 @@ impl<'a> Case<'a> {
                 let first = first.into_inner().unwrap_or(moves.len());
                 Err(Box::new(self.smaller(&spec, moves, first)))
             }
-            _ => Ok(passed.into_inner().unwrap_or_default()),
+            _ => Ok(passed.into_inner()),
         }
     }
 
@@ -349,7 +392,8 @@ pub fn hunt(wish: &Wish, progress: &(dyn Fn(u64) + Sync)) -> Summary {
                 return;
             };
             match outcome {
-                Ok((moves, report)) => summary.add(&moves, &report),
+                Ok(Some(passed)) => summary.add(&passed.spec, &passed.moves, &passed.report),
+                Ok(None) => summary.cases += 1,
                 Err(found) => {
                     summary.cases += 1;
                     summary.found.push(*found);

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use super::hosts::HostState;
-use super::moves::{Ask, Local, Move, Op, Piece, Post, Receive, Region, Wrong};
+use super::meetings::BEARABLE;
+use super::moves::{Ask, Local, Move, Op, Piece, Post, Receive, Region, Rule, Wrong};
 use super::spec::{Link, SHARED_RECEIVES, SHARED_ROOM, Spec};
 
 /// Lives of a link, each with a range of PSNs of its own.
@@ -17,6 +18,9 @@ const RULES: usize = 4;
 pub(super) struct Side {
     pub(super) open: bool,
     pub(super) cut: bool,
+    /// Of a connection that connection management made: its consumer has disconnected; its connector is closed.
+    pub(super) ended: bool,
+    pub(super) gone: bool,
     /// Initiator requests that may be outstanding; how many of them are held back.
     pub(super) posted: u32,
     pub(super) held: u32,
@@ -29,6 +33,8 @@ impl Side {
     const NEW: Self = Self {
         open: true,
         cut: false,
+        ended: false,
+        gone: false,
         posted: 0,
         held: 0,
         receives: Vec::new(),
@@ -52,6 +58,8 @@ pub(super) struct State {
     pub(super) hurt: Vec<bool>,
     pub(super) hosts: Vec<HostState>,
     pub(super) rules: usize,
+    /// How bad they are together.
+    weight: u32,
 }
 
 impl State {
@@ -62,7 +70,8 @@ impl State {
             lives: vec![0; spec.links.len()],
             hurt: vec![false; spec.links.len()],
             hosts: vec![HostState::NEW; spec.hosts.len()],
-            rules: 0,
+            rules: spec.fates.len(),
+            weight: spec.fates.iter().map(Rule::weight).sum(),
             spec: Arc::new(spec),
         }
     }
@@ -80,6 +89,23 @@ impl State {
     pub(super) fn node(&self, link: usize, side: usize) -> usize {
         let link = self.spec.links.get(link);
         link.map_or(0, |link| link.nodes[side])
+    }
+
+    /// Whether connection management makes the connections of a link.
+    pub(super) fn is_managed(&self, link: usize) -> bool {
+        let link = self.spec.links.get(link);
+        link.is_some_and(|link| link.managed.is_some())
+    }
+
+    /// Whether the network lets connection management through.
+    pub(super) fn lets_meet(&self) -> bool {
+        self.weight <= BEARABLE
+    }
+
+    /// Whether a link can be made anew.
+    pub(super) fn can_reopen(&self, link: usize) -> bool {
+        let alive = self.lives.get(link).is_some_and(|lives| *lives < LIVES);
+        alive && (self.lets_meet() || !self.is_managed(link))
     }
 
     /// Whether a side's receives come from the shared queue of its node.
@@ -243,11 +269,24 @@ impl State {
             Move::Post(post) => self.post_is_possible(post),
             Move::Local(ask) => self.ask_is_possible(ask),
             Move::Receive(receive) => self.receive_is_possible(receive),
+            Move::Forge { link, side, frame } => {
+                let known = !self.is_managed(*link) || frame.is_timeless();
+                known && self.side(*link, *side).is_some_and(|side| side.open)
+            }
             Move::Refused { link, side, .. }
-            | Move::Forge { link, side, .. }
             | Move::Flush { link, side }
             | Move::Close { link, side } => self.side(*link, *side).is_some_and(|side| side.open),
-            Move::Reopen { link } => self.lives.get(*link).is_some_and(|lives| *lives < LIVES),
+            Move::Disconnect { link, side } => {
+                let side = self.side(*link, *side);
+                self.is_managed(*link) && side.is_some_and(|side| !side.ended && !side.gone)
+            }
+            Move::Abort { link, side } => {
+                let side = self.side(*link, *side);
+                self.is_managed(*link) && side.is_some_and(|side| !side.gone)
+            }
+            Move::Reopen { link, meeting } => {
+                self.can_reopen(*link) && self.is_managed(*link) == meeting.is_some()
+            }
             Move::Deregister { node } => self.hosts.get(*node).is_some_and(|host| host.doomed),
             Move::Register { node } => self.hosts.get(*node).is_some_and(|host| !host.doomed),
             Move::Network(_) => self.rules < RULES,
@@ -259,7 +298,10 @@ impl State {
     /// Whether a move ends a connection, of which link.
     fn hurts(&self, made: &Move) -> Option<usize> {
         match made {
-            Move::Flush { link, .. } | Move::Close { link, .. } => Some(*link),
+            Move::Flush { link, .. }
+            | Move::Close { link, .. }
+            | Move::Disconnect { link, .. }
+            | Move::Abort { link, .. } => Some(*link),
             Move::Receive(receive) if receive.wrong => Some(receive.link),
             Move::Local(ask) => {
                 let host = self.hosts.get(self.node(ask.link, ask.side))?;
@@ -391,19 +433,24 @@ impl State {
                     host.settle();
                 }
             }
-            Move::Flush { link, side } => {
+            Move::Flush { link, side }
+            | Move::Disconnect { link, side }
+            | Move::Abort { link, side } => {
                 if let Some(side) = self.side_mut(*link, *side) {
                     side.cut = true;
                     side.held = 0;
+                    side.ended |= matches!(made, Move::Disconnect { .. });
+                    side.gone |= matches!(made, Move::Abort { .. });
                 }
             }
             Move::Close { link, side } => {
                 self.leave(*link, *side);
                 if let Some(side) = self.side_mut(*link, *side) {
                     side.open = false;
+                    side.gone = true;
                 }
             }
-            Move::Reopen { link } => {
+            Move::Reopen { link, .. } => {
                 for side in 0..2 {
                     self.leave(*link, side);
                 }
@@ -422,8 +469,14 @@ impl State {
                     host.doomed = !host.doomed;
                 }
             }
-            Move::Network(_) => self.rules += 1,
-            Move::Heal => self.rules = 0,
+            Move::Network(rule) => {
+                self.rules += 1;
+                self.weight += rule.weight();
+            }
+            Move::Heal => {
+                self.rules = 0;
+                self.weight = 0;
+            }
             Move::Wait(_) | Move::Collect | Move::Arm { .. } | Move::Forge { .. } => {}
         }
         self

@@ -1,6 +1,7 @@
 //! Moves: what happens in a world, one after another. Each is a step of a vector, or a few.
 
 use super::forge::Forged;
+use super::meetings::Meeting;
 
 /// Regions that each node has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -314,9 +315,20 @@ pub(super) enum Move {
         link: usize,
         side: usize,
     },
-    /// What is left of a link is closed, and it is made anew.
+    /// The consumer disconnects a connection that connection management made.
+    Disconnect {
+        link: usize,
+        side: usize,
+    },
+    /// It closes its connector.
+    Abort {
+        link: usize,
+        side: usize,
+    },
+    /// What is left of a link is closed, and it is made anew; by connection management as its meeting says.
     Reopen {
         link: usize,
+        meeting: Option<Meeting>,
     },
     Deregister {
         node: usize,
@@ -337,7 +349,9 @@ impl Move {
             | Self::Forge { link, .. }
             | Self::Flush { link, .. }
             | Self::Close { link, .. }
-            | Self::Reopen { link } => Some(*link),
+            | Self::Disconnect { link, .. }
+            | Self::Abort { link, .. }
+            | Self::Reopen { link, .. } => Some(*link),
             _ => None,
         }
     }

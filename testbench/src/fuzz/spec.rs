@@ -1,8 +1,12 @@
 //! Worlds: nodes with their memory, and links between queue pairs of two of them.
 
 use proptest::collection::vec;
+use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
+
+use super::meetings::{Meeting, fates, meetings};
+use super::moves::Rule;
 
 /// Bytes of the memory that a node sends from.
 pub(super) const SOURCE: u32 = 0x4000;
@@ -67,6 +71,8 @@ pub(super) struct Link {
     pub(super) rnr_retry: u8,
     pub(super) rnr_timer: u8,
     pub(super) ends: [End; 2],
+    /// How its first connection is made by connection management; none: it is there at once.
+    pub(super) managed: Option<Meeting>,
 }
 
 impl Link {
@@ -96,6 +102,15 @@ impl Link {
 pub(super) struct Spec {
     pub(super) hosts: Vec<Host>,
     pub(super) links: Vec<Link>,
+    /// What happens to frames from the start.
+    pub(super) fates: Vec<Rule>,
+}
+
+impl Spec {
+    /// Whether connection management makes connections.
+    pub(super) fn is_managed(&self) -> bool {
+        self.links.iter().any(|link| link.managed.is_some())
+    }
 }
 
 fn host() -> impl Strategy<Value = Host> {
@@ -136,6 +151,25 @@ fn seldom(times: u32) -> impl Strategy<Value = bool> {
     prop_oneof![times - 1 => Just(false), 1 => Just(true)]
 }
 
+/// What connection management gives all its connections.
+const MANAGED_TIMEOUT: u8 = 10;
+const MANAGED_RETRY: u8 = 7;
+const MANAGED_RNR_RETRY: u8 = 6;
+
+/// A link that connection management connects.
+fn managed(link: Link, meeting: Meeting) -> Link {
+    Link {
+        managed: Some(meeting),
+        unnegotiated: false,
+        no_read: false,
+        no_write: false,
+        timeout: MANAGED_TIMEOUT,
+        retry: MANAGED_RETRY,
+        rnr_retry: MANAGED_RNR_RETRY,
+        ..link
+    }
+}
+
 fn link(nodes: usize) -> impl Strategy<Value = Link> {
     let ends = (0..nodes, 1..nodes).prop_map(move |(a, step)| [a, (a + step) % nodes]);
     let wire = (
@@ -167,13 +201,32 @@ fn link(nodes: usize) -> impl Strategy<Value = Link> {
         },
         rnr_timer: timers.3,
         ends,
+        managed: None,
     })
 }
 
 /// Worlds of two to so many nodes.
 pub(super) fn worlds(most: usize) -> BoxedStrategy<Spec> {
     (2..=most.max(2))
-        .prop_flat_map(|nodes| (vec(host(), nodes), vec(link(nodes), 1..=LINKS)))
-        .prop_map(|(hosts, links)| Spec { hosts, links })
+        .prop_flat_map(|nodes| {
+            let meetings = vec(option::weighted(0.7, meetings()), LINKS);
+            let manage = option::weighted(0.35, (meetings, fates(nodes)));
+            (vec(host(), nodes), vec(link(nodes), 1..=LINKS), manage)
+        })
+        .prop_map(|(hosts, links, manage)| {
+            let (meetings, fates) = manage.unwrap_or_default();
+            let mut meetings = meetings.into_iter();
+            let links = links
+                .into_iter()
+                .map(|link| match meetings.next().flatten() {
+                    Some(meeting) => managed(link, meeting),
+                    None => link,
+                });
+            Spec {
+                hosts,
+                links: links.collect(),
+                fates,
+            }
+        })
         .boxed()
 }

@@ -5,7 +5,9 @@ use std::fmt::Write;
 
 use super::forecast::{Forecast, forecast};
 use super::machine::State;
-use super::moves::{Effect, Frames, Move, Region, Rule};
+use super::manage::Managed;
+use super::meetings::Meeting;
+use super::moves::{Move, Region};
 use super::spec::{FAST, FAST_BYTES, REGISTERED, SOURCE, Spec, TARGET, WINDOWS};
 
 const NODES: [&str; 4] = ["a", "b", "c", "d"];
@@ -48,7 +50,7 @@ pub(super) fn unusual(kind: &str, place: usize) -> String {
 
 /// A vector under way. Only what is used is written down.
 pub(super) struct Writer<'a> {
-    spec: &'a Spec,
+    pub(super) spec: &'a Spec,
     pub(super) state: State,
     steps: String,
     links: BTreeSet<usize>,
@@ -59,7 +61,8 @@ pub(super) struct Writer<'a> {
     open: Vec<[bool; 2]>,
     /// First PSNs of the connections that are there, by link.
     pub(super) psns: Vec<[u32; 2]>,
-    paused: bool,
+    pub(super) paused: bool,
+    pub(super) managed: Managed,
     /// Lines of connections.
     connections: String,
     made: u32,
@@ -80,16 +83,22 @@ pub(super) fn text(name: &str, seed: u64, scheduler: &str, spec: &Spec, moves: &
         open: vec![[true; 2]; spec.links.len()],
         psns: vec![[0; 2]; spec.links.len()],
         paused: false,
+        managed: Managed::new(spec.links.len()),
         connections: String::new(),
         made: 0,
         context: 0,
     };
+    for fate in &spec.fates {
+        writer.rule(fate);
+    }
     for link in writer.links.clone() {
-        writer.connection(link);
+        let meeting = spec.links.get(link).and_then(|link| link.managed.as_ref());
+        writer.connection(link, meeting);
     }
     for (made, forecast) in moves.iter().zip(&forecasts) {
         writer.make(made, forecast);
         writer.state = writer.state.after(made);
+        writer.doubt(made);
     }
     writer.settle();
     let steps = std::mem::take(&mut writer.steps);
@@ -97,7 +106,7 @@ pub(super) fn text(name: &str, seed: u64, scheduler: &str, spec: &Spec, moves: &
 }
 
 /// Links on which something happens; one at least.
-fn used(spec: &Spec, moves: &[Move]) -> BTreeSet<usize> {
+pub(super) fn used(spec: &Spec, moves: &[Move]) -> BTreeSet<usize> {
     let mut links: BTreeSet<usize> = moves
         .iter()
         .filter_map(Move::link)
@@ -110,7 +119,7 @@ fn used(spec: &Spec, moves: &[Move]) -> BTreeSet<usize> {
 }
 
 impl Writer<'_> {
-    fn nodes(&self) -> BTreeSet<usize> {
+    pub(super) fn nodes(&self) -> BTreeSet<usize> {
         let links = self
             .links
             .iter()
@@ -219,8 +228,11 @@ impl Writer<'_> {
         }
     }
 
-    /// Declares the next connection of a link.
-    fn connection(&mut self, link: usize) {
+    /// Makes the next connection of a link, or declares it.
+    fn connection(&mut self, link: usize, meeting: Option<&Meeting>) {
+        if let Some(meeting) = meeting {
+            return self.meet(link, meeting);
+        }
         let (Some(spec), Some(life)) = (self.spec.links.get(link), self.lives.get(link).copied())
         else {
             return;
@@ -322,66 +334,20 @@ impl Writer<'_> {
                 );
             }
         }
-        let _ = write!(text, "\n[connection]\n{}", self.connections);
+        for (kind, lines) in [
+            ("connection", &self.connections),
+            ("listener", &self.managed.listeners),
+            ("connector", &self.managed.connectors),
+        ] {
+            if !lines.is_empty() {
+                let _ = write!(text, "\n[{kind}]\n{lines}");
+            }
+        }
         text
     }
 
-    fn rule(&mut self, rule: &Rule) {
-        let nodes = self.nodes();
-        let absent = |place: &Option<usize>| place.is_some_and(|place| !nodes.contains(&place));
-        if absent(&rule.from) || absent(&rule.to) {
-            return;
-        }
-        let mut words = Vec::new();
-        words.extend(rule.from.map(|from| format!("from = \"{}\"", node(from))));
-        words.extend(rule.to.map(|to| format!("to = \"{}\"", node(to))));
-        if rule.of != "all" {
-            words.push(format!("of = \"{}\"", rule.of));
-        }
-        match rule.frames {
-            Frames::Nth(number) => words.push(format!("nth = {number}")),
-            Frames::Chance(chance) => {
-                words.push(format!("probability = {:.3}", f64::from(chance) / 1000.0));
-            }
-            Frames::Every(every) => words.push(format!("every = {every}")),
-            Frames::All => {}
-        }
-        words.push(match rule.effect {
-            Effect::Drop => "drop = true".into(),
-            Effect::Duplicate(copies) => format!("duplicate = {copies}"),
-            Effect::Reorder(later) => format!("reorder = {later}"),
-            Effect::Corrupt => "corrupt = \"random\"".into(),
-            Effect::Delay {
-                clocks,
-                jitter,
-                overtake,
-            } => {
-                format!("delay = {{ clocks = {clocks}, jitter = {jitter}, overtake = {overtake} }}")
-            }
-            Effect::Hold => "hold = true".into(),
-            Effect::Throttle {
-                bytes,
-                clocks,
-                buffer,
-                mark,
-            } => {
-                let mut text = format!("throttle = {{ bytes = {bytes}, clocks = {clocks}");
-                if let Some(buffer) = buffer {
-                    let _ = write!(text, ", buffer = {buffer}");
-                }
-                if let Some(mark) = mark {
-                    let _ = write!(text, ", mark = {mark}");
-                }
-                text + " }"
-            }
-            Effect::Pause => "pause = true".into(),
-        });
-        self.paused |= rule.effect == Effect::Pause;
-        self.step(&format!("network = {{ {} }}", words.join(", ")));
-    }
-
     /// Nothing ends while a node has to wait.
-    fn resume(&mut self) {
+    pub(super) fn resume(&mut self) {
         if std::mem::take(&mut self.paused) {
             self.step("network = { resume = true }");
         }
@@ -405,16 +371,52 @@ impl Writer<'_> {
     fn settle(&mut self) {
         self.resume();
         self.provide();
+        self.settle_connections();
         self.step("expect_accounted = \"settled\"");
     }
 
-    fn close(&mut self, link: usize, side: usize) {
+    /// Closes a queue pair, which its connector must not hold any more.
+    pub(super) fn close(&mut self, link: usize, side: usize) {
         // A close waits for what is under way.
         self.resume();
         self.step(&format!("close_qp = \"{}\"", qp(link, side)));
         self.line("returns = [\"STATUS_SUCCESS\", \"STATUS_PENDING\"]");
         if let Some(open) = self.open.get_mut(link) {
             open[side] = false;
+        }
+    }
+
+    pub(super) fn create(&mut self, link: usize, side: usize) {
+        self.step(&format!("create_qp = \"{}\"", qp(link, side)));
+        if let Some(open) = self.open.get_mut(link) {
+            open[side] = true;
+        }
+    }
+
+    /// Closes what is left of a link, and makes it anew.
+    fn reopen(&mut self, link: usize, meeting: Option<&Meeting>) {
+        for side in 0..2 {
+            self.abort(link, side);
+        }
+        for side in 0..2 {
+            if self.open.get(link).is_some_and(|open| open[side]) {
+                self.close(link, side);
+            }
+        }
+        if (0..2).any(|side| self.state.is_shared(link, side)) {
+            // What it has received is told from what it will receive.
+            self.step("expect_accounted = \"now\"");
+        }
+        for side in 0..2 {
+            self.create(link, side);
+        }
+        if let Some(life) = self.lives.get_mut(link) {
+            *life += 1;
+        }
+        self.connection(link, meeting);
+        if meeting.is_none() {
+            let life = self.lives.get(link).copied().unwrap_or(0);
+            self.step(&format!("connect = \"link{link}_{life}\""));
         }
     }
 
@@ -445,30 +447,13 @@ impl Writer<'_> {
                 self.step("network = { heal = true }");
             }
             Move::Flush { link, side } => self.step(&format!("flush = \"{}\"", qp(*link, *side))),
-            Move::Close { link, side } => self.close(*link, *side),
-            Move::Reopen { link } => {
-                for side in 0..2 {
-                    if self.open.get(*link).is_some_and(|open| open[side]) {
-                        self.close(*link, side);
-                    }
-                }
-                if (0..2).any(|side| self.state.is_shared(*link, side)) {
-                    // What it has received is told from what it will receive.
-                    self.step("expect_accounted = \"now\"");
-                }
-                for side in 0..2 {
-                    self.step(&format!("create_qp = \"{}\"", qp(*link, side)));
-                }
-                if let (Some(open), Some(life)) =
-                    (self.open.get_mut(*link), self.lives.get_mut(*link))
-                {
-                    *open = [true; 2];
-                    *life += 1;
-                }
-                self.connection(*link);
-                let life = self.lives.get(*link).copied().unwrap_or(0);
-                self.step(&format!("connect = \"link{link}_{life}\""));
+            Move::Close { link, side } => {
+                self.abort(*link, *side);
+                self.close(*link, *side);
             }
+            Move::Disconnect { link, side } => self.disconnect(*link, *side),
+            Move::Abort { link, side } => self.abort(*link, *side),
+            Move::Reopen { link, meeting } => self.reopen(*link, meeting.as_ref()),
             Move::Deregister { node: place } | Move::Register { node: place } => {
                 if self.nodes().contains(place) {
                     self.regions.insert((*place, Region::Doomed));

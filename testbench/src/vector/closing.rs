@@ -39,6 +39,6 @@ closing! {
 }
 
 /// What a call returns that nothing is said of.
-fn success() -> Several<Status> {
+pub(super) fn success() -> Several<Status> {
     Several::One(Status::default())
 }

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::closing::success;
+use super::impairment::Several;
 use super::object::ReadLimits;
 use super::value::{At, HexBytes, Number, Status};
 
@@ -177,9 +179,9 @@ pub struct ExpectCompleted {
     pub expect_completed: At<String>,
     /// RequestContext.
     pub context: Number,
-    /// How it ended.
-    #[serde(default)]
-    pub status: Status,
+    /// How it ended, or a list of how it may have.
+    #[serde(default = "success")]
+    pub status: Several<Status>,
 }
 
 /// Waits for the disconnect event of a connector.

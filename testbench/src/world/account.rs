@@ -3,6 +3,7 @@
 use tandem_model::hal::Hal;
 use tandem_model::ndk::{Notification, QpPhase};
 
+use super::endings;
 use super::image::Image;
 use super::ledger::{CQ, SRQ, Tally};
 use super::results::fetch;
@@ -86,6 +87,12 @@ fn notifications(state: &mut State) -> Result {
             Some(node) => std::mem::take(&mut node.notifications),
             None => continue,
         };
+        let (awaited, all): (Vec<_>, Vec<_>) = all
+            .into_iter()
+            .partition(|told| endings::is_awaited(state, place, told));
+        if let Some(node) = state.world.nodes.get_mut(place) {
+            node.notifications = awaited;
+        }
         for notification in all {
             match &notification {
                 Notification::QpError { qp, status, .. } => {
@@ -119,6 +126,9 @@ fn notifications(state: &mut State) -> Result {
                         .unwrap_or_default();
                     fired(state, SRQ, &name, true)?;
                 }
+                Notification::Disconnect {
+                    connector, context, ..
+                } => endings::told(state, place, *connector, *context)?,
                 other => {
                     let message = format!("a notification that nobody expected: {other:?}");
                     return Err(StepError::new(message));
@@ -126,7 +136,7 @@ fn notifications(state: &mut State) -> Result {
             }
         }
     }
-    Ok(())
+    endings::accounted(state)
 }
 
 /// A queue has notified: no oftener than it was armed.

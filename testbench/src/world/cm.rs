@@ -10,6 +10,7 @@ use tandem_model::ndk::{
     SharedEndpoint,
 };
 
+use super::endings::Ending;
 use super::expect::await_notification;
 use super::state::{Peer, Result, State, StepError, missing};
 use super::{Address, close};
@@ -31,10 +32,26 @@ pub(super) struct ListenerState {
 
 /// A connector.
 pub(super) struct ConnectorState {
-    node: usize,
-    connector: Connector,
+    pub(super) node: usize,
+    pub(super) connector: Connector,
     /// Queue pair that it connects.
-    qp: Option<String>,
+    pub(super) qp: Option<String>,
+    /// The connector at the other end, once both are joined.
+    pub(super) peer: Option<String>,
+    /// How its connection ends.
+    pub(super) ending: Ending,
+}
+
+impl ConnectorState {
+    fn new(node: usize, connector: Connector) -> Self {
+        Self {
+            node,
+            connector,
+            qp: None,
+            peer: None,
+            ending: Ending::default(),
+        }
+    }
 }
 
 /// A shared endpoint.
@@ -47,7 +64,7 @@ pub(super) struct EndpointState {
 #[derive(Default)]
 pub(super) struct Connections {
     listeners: BTreeMap<String, ListenerState>,
-    connectors: BTreeMap<String, ConnectorState>,
+    pub(super) connectors: BTreeMap<String, ConnectorState>,
     endpoints: BTreeMap<String, EndpointState>,
 }
 
@@ -96,11 +113,7 @@ pub(super) fn create(state: &mut State, vector: &Vector) -> Result {
         let node = state.place(&connector.node)?;
         let created = state.nic(node)?.create_connector();
         let created = state.created(node, &format!("creating connector `{name}`"), created)?;
-        let known = ConnectorState {
-            node,
-            connector: created,
-            qp: None,
-        };
+        let known = ConnectorState::new(node, created);
         state.connections.connectors.insert(name.clone(), known);
     }
     for (name, endpoint) in &vector.head.shared_endpoint {
@@ -124,7 +137,7 @@ impl State {
         found.ok_or_else(|| missing("listener", name))
     }
 
-    fn connector(&self, name: &str) -> Result<(usize, Connector)> {
+    pub(super) fn connector(&self, name: &str) -> Result<(usize, Connector)> {
         let found = self.connections.connectors.get(name);
         let found = found.ok_or_else(|| missing("connector", name))?;
         Ok((found.node, found.connector))
@@ -135,6 +148,13 @@ impl State {
         if let Some(known) = self.connections.connectors.get_mut(connector) {
             known.qp = Some(qp.into());
         }
+    }
+
+    /// How the connection of a connector ends.
+    pub(super) fn ending(&mut self, name: &str) -> Result<&mut Ending> {
+        let found = self.connections.connectors.get_mut(name);
+        let found = found.ok_or_else(|| missing("connector", name))?;
+        Ok(&mut found.ending)
     }
 }
 
@@ -233,11 +253,7 @@ pub(super) fn expect_connect(state: &mut State, step: &step::ExpectConnect) -> R
                 "{what} with another context: {got:#x}"
             )));
         }
-        let known = ConnectorState {
-            node,
-            connector,
-            qp: None,
-        };
+        let known = ConnectorState::new(node, connector);
         let name = step.connector.value().clone();
         state.connections.connectors.insert(name, known);
     }
@@ -259,6 +275,7 @@ pub(super) fn accept(state: &mut State, step: &step::Accept) -> Result {
     let outcome = nic.accept(connector, qp, &parameters, step.context.0);
     if state.answered(node, "NdkAccept", outcome, step.returns.0)? {
         state.joins(&step.accept, &step.qp);
+        state.ending(&step.accept)?.event = parameters.disconnect_event_context;
     }
     Ok(())
 }
@@ -278,6 +295,7 @@ pub(super) fn complete_connect(state: &mut State, step: &step::CompleteConnect) 
     let outcome = state.nic(node)?.complete_connect(connector, event);
     let done = state.returned(node, "NdkCompleteConnect", outcome, step.returns.0)?;
     if done.is_some() {
+        state.ending(&step.complete_connect)?.event = event;
         joined(state, &step.complete_connect)?;
     }
     Ok(())
@@ -305,6 +323,11 @@ fn joined(state: &mut State, name: &str) -> Result {
         let peer = peer.and_then(|known| known.qp.clone());
         if let (Some(own), Some(peer)) = (&own, peer) {
             state.ledger.joined(own, &peer, [false; 2]);
+            for (own, peer) in [(name, &other), (&other, &name.to_owned())] {
+                if let Some(known) = state.connections.connectors.get_mut(own) {
+                    known.peer = Some(peer.clone());
+                }
+            }
             for (own, place, peer) in [(own, place, &peer), (&peer, node, own)] {
                 let number = state.qp_number(peer)?;
                 if let Some(qp) = state.qps.get_mut(own) {
@@ -319,59 +342,6 @@ fn joined(state: &mut State, name: &str) -> Result {
         }
     }
     Ok(())
-}
-
-/// NdkDisconnect.
-pub(super) fn disconnect(state: &mut State, step: &step::Disconnect) -> Result {
-    let (node, connector) = state.connector(&step.disconnect)?;
-    let known = state.connections.connectors.get(step.disconnect.value());
-    if let Some(qp) = known.and_then(|known| known.qp.clone()) {
-        state.ledger.cut(&qp);
-    }
-    let outcome = state.nic(node)?.disconnect(connector, step.context.0);
-    state.answered(node, "NdkDisconnect", outcome, step.returns.0)?;
-    Ok(())
-}
-
-/// Waits until a call is complete.
-pub(super) fn expect_completed(state: &mut State, step: &step::ExpectCompleted) -> Result {
-    let node = state.place(&step.expect_completed)?;
-    let context = step.context.0;
-    let what = format!("the completion of the call with context {context:#x}");
-    let found = await_notification(
-        state,
-        node,
-        &what,
-        |told| matches!(told, Notification::Completed { request_context, .. } if *request_context == context),
-    )?;
-    match found {
-        Notification::Completed { status, .. } if status != step.status.0 => {
-            let expected = step.status.0;
-            Err(StepError::new(format!(
-                "the call with context {context:#x} ended with {status}, expected {expected}"
-            )))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Waits for a disconnect event.
-pub(super) fn expect_disconnect(state: &mut State, step: &step::ExpectDisconnect) -> Result {
-    let name = step.expect_disconnect.value();
-    let (node, handle) = state.connector(name)?;
-    let what = format!("the disconnect event of connector `{name}`");
-    let found = await_notification(
-        state,
-        node,
-        &what,
-        |told| matches!(told, Notification::Disconnect { connector, .. } if *connector == handle),
-    )?;
-    match (found, step.context) {
-        (Notification::Disconnect { context, .. }, Some(expected)) if context != expected.0 => {
-            Err(StepError::new(format!("{what} has context {context:#x}")))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Compares what a connector says of its connection.
@@ -417,21 +387,6 @@ pub(super) fn expect_connection(state: &mut State, step: &step::ExpectConnection
         true => Ok(()),
         false => Err(StepError::new(format!("it has {}", wrong.join(", ")))),
     }
-}
-
-/// NdkCloseConnector.
-pub(super) fn close_connector(state: &mut State, step: &step::CloseConnector) -> Result {
-    let (node, connector) = state.connector(&step.close_connector)?;
-    let known = state
-        .connections
-        .connectors
-        .get(step.close_connector.value());
-    if let Some(qp) = known.and_then(|known| known.qp.clone()) {
-        state.ledger.cut(&qp);
-    }
-    let outcome = state.nic(node)?.close_connector(connector);
-    let object = Object::Connector(connector);
-    close::ended(state, node, object, outcome, &step.returns)
 }
 
 /// NdkCloseListener.

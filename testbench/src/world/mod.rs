@@ -7,6 +7,7 @@ mod close;
 mod cm;
 mod connect;
 mod cq;
+mod endings;
 mod expect;
 mod frames;
 mod image;

@@ -10,8 +10,8 @@ use tandem_model::ndk::{ArmType, Notification, NtStatus, Object};
 use super::ledger::CQ;
 use super::state::{Result as StepResult, State, StepError};
 use super::{
-    Scene, Tally, account, build, bytes_of, close, cm, connect, cq, expect, frames, impair, local,
-    oid, post, reads, results, srq,
+    Scene, Tally, account, build, bytes_of, close, cm, connect, cq, endings, expect, frames,
+    impair, local, oid, post, reads, results, srq,
 };
 use crate::breach::Breach;
 use crate::coverage::Cover;
@@ -193,11 +193,11 @@ fn carry_out(state: &mut State, vector: &Vector, step: &Step) -> StepResult {
         Step::Accept(s) => cm::accept(state, s),
         Step::Reject(s) => cm::reject(state, s),
         Step::CompleteConnect(s) => cm::complete_connect(state, s),
-        Step::Disconnect(s) => cm::disconnect(state, s),
-        Step::ExpectCompleted(s) => cm::expect_completed(state, s),
-        Step::ExpectDisconnect(s) => cm::expect_disconnect(state, s),
+        Step::Disconnect(s) => endings::disconnect(state, s),
+        Step::ExpectCompleted(s) => endings::expect_completed(state, s),
+        Step::ExpectDisconnect(s) => endings::expect_disconnect(state, s),
         Step::ExpectConnection(s) => cm::expect_connection(state, s),
-        Step::CloseConnector(s) => cm::close_connector(state, s),
+        Step::CloseConnector(s) => endings::close_connector(state, s),
         Step::CloseListener(s) => cm::close_listener(state, s),
         Step::CloseSharedEndpoint(s) => cm::close_shared_endpoint(state, s),
         Step::ResizeCq(s) => cq::resize(state, s),

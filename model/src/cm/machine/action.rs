@@ -63,7 +63,7 @@ pub enum Event {
     Failed(Failure),
     /// The peer disconnects; requests go on until the consumer disconnects too.
     Disconnected,
-    /// The connection broke.
+    /// The connection broke; so did this side's disconnect, if it was under way.
     Aborted,
     /// This side's disconnect is done.
     Ended {

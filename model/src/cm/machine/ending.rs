@@ -59,8 +59,12 @@ impl Conversation {
                     self.tell(step, Event::Aborted);
                 }
             }
+            // No end that both want, and not one that nobody answers either.
             (State::DreqSent, RejectedMessage::Other) => {
-                self.end(step, false);
+                self.time_wait(step);
+                if self.ending {
+                    self.tell(step, Event::Aborted);
+                }
             }
             _ => {}
         }

@@ -79,11 +79,12 @@ impl<H: Hal> Provider<H> {
         Ok(())
     }
 
-    /// Puts a queue pair that was ready into the error state.
+    /// Puts a queue pair that was ready into the error state. In one that has failed, what was held back is cancelled too.
     pub(super) fn stop_qp(&mut self, qp: Qp) -> Result<(), NdkError> {
         match self.qps.get(qp) {
             Some(object) if object.phase != QpPhase::Error => self.flush(qp),
-            _ => Ok(()),
+            Some(_) => self.indicate(qp),
+            None => Ok(()),
         }
     }
 

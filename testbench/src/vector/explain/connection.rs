@@ -63,10 +63,12 @@ pub(super) fn sentence(step: &Step) -> String {
             format!("{} disconnects{}", s.disconnect.value(), pending(s.returns))
         }
         Step::ExpectCompleted(s) => {
-            let status = s.status.0;
-            let status = status
-                .name()
-                .map_or_else(|| status.to_string(), str::to_owned);
+            let word = |may: &Status| {
+                let name = may.0.name();
+                name.map_or_else(|| may.0.to_string(), str::to_owned)
+            };
+            let may: Vec<String> = s.status.all().iter().map(word).collect();
+            let status = may.join(" or ");
             format!(
                 "the call with context {:#x} of node {} ends with {status}",
                 s.context.0,

@@ -63,6 +63,8 @@ pub(in crate::world) struct Life {
     pub(in crate::world) endless: bool,
     /// Flushed or closed by its consumer.
     pub(in crate::world) cut: bool,
+    /// Its peer has broken the connection off: it may be stopped without having failed.
+    pub(in crate::world) broken_off: bool,
     pub(in crate::world) closed: bool,
     /// Error that was told of.
     pub(in crate::world) told: Option<NtStatus>,
@@ -140,6 +142,7 @@ impl Ledger {
             srq,
             endless: false,
             cut: false,
+            broken_off: false,
             closed: false,
             told: None,
             queues: [Vec::new(), Vec::new()],
@@ -170,6 +173,13 @@ impl Ledger {
         self.indicated(name);
         if let Some(life) = self.life(name).and_then(|life| self.lives.get_mut(life)) {
             life.cut = true;
+        }
+    }
+
+    /// The peer of a queue pair breaks the connection off.
+    pub(in crate::world) fn broken_off(&mut self, name: &str) {
+        if let Some(life) = self.life(name).and_then(|life| self.lives.get_mut(life)) {
+            life.broken_off = true;
         }
     }
 
@@ -394,7 +404,7 @@ impl Ledger {
                 "queue pair `{}` told of an error, {status}, and is not in error",
                 own.name
             )),
-            (None, true) => Err(format!(
+            (None, true) if !own.broken_off => Err(format!(
                 "queue pair `{}` is in error ({failures} requests failed), and told nobody",
                 own.name
             )),
