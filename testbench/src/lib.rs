@@ -4,6 +4,7 @@
 pub mod blackbox;
 pub mod breach;
 pub mod coverage;
+pub mod diff;
 pub mod explore;
 pub mod failures;
 pub mod fuzz;
@@ -11,6 +12,8 @@ pub mod measure;
 pub mod network;
 pub mod plan;
 pub mod runner;
+pub mod show;
+pub mod shrink;
 pub mod signoff;
 pub mod stop;
 pub mod suite;

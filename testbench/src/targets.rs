@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tandem_model::engine::Config;
 use tandem_model::hal::{Hal, HalError, Target};
 use tandem_model::target::{ModelTarget, Scheduler};
@@ -17,7 +17,9 @@ use crate::coverage::Cover;
 use crate::vector::TargetKind;
 
 /// Order in which the model makes the engine's choices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema, clap::ValueEnum,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Choice {
     /// Rooms and queue pairs take turns.
@@ -30,7 +32,8 @@ pub enum Choice {
 }
 
 /// Something wrong with a target, put in to see it found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
 pub enum Inject {
     /// A bit of a frame that an engine sends.
     Frame,

@@ -70,7 +70,12 @@ fn whole(folder: &Path) -> String {
     for node in ["a", "b"] {
         let wave = folder.join(format!("wave.{node}.fst"));
         begins(&wave, &[0, 0, 0, 0, 0, 0, 0, 0x01, 0x49]);
+        let look = std::fs::read_to_string(wave.with_extension("gtkw")).unwrap();
+        assert!(look.contains("TOP.nd_engine.commit_valid\n"), "{look}");
+        assert!(wave.with_extension("sucl").is_file());
     }
+    let record = std::fs::read_to_string(folder.join("run.json")).unwrap();
+    assert!(record.contains("\"target\": \"rtl\""), "{record}");
     begins(&folder.join("frames.pcapng"), &[0x0A, 0x0D, 0x0D, 0x0A]);
     vector::load(&folder.join("vector.toml")).unwrap_or_else(|error| panic!("{error}"));
     std::fs::read_to_string(folder.join("report.txt")).unwrap()

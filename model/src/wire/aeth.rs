@@ -1,5 +1,6 @@
 //! AETH syndromes: ACK, RNR NAK and NAK.
 
+use std::fmt;
 use std::time::Duration;
 
 use super::Msn;
@@ -66,6 +67,28 @@ pub enum Syndrome {
     Nak(NakCode),
     /// Class 010 or 1xx, never sent (WIRE-EXT-6): the whole byte.
     Reserved(u8),
+}
+
+/// In words, as `NAK remote access error`.
+impl fmt::Display for Syndrome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ack { credit } => match credits(*credit) {
+                Some(count) => write!(f, "ACK, {count} credits"),
+                None => f.write_str("ACK"),
+            },
+            Self::Rnr { timer } => write!(f, "RNR NAK, {:?}", rnr_delay(*timer)),
+            Self::Nak(code) => f.write_str(match code {
+                NakCode::PsnSequence => "NAK PSN sequence error",
+                NakCode::InvalidRequest => "NAK invalid request",
+                NakCode::RemoteAccess => "NAK remote access error",
+                NakCode::RemoteOperational => "NAK remote operational error",
+                NakCode::InvalidRd => "NAK invalid RD request",
+                NakCode::Reserved(_) => "NAK with a reserved code",
+            }),
+            Self::Reserved(byte) => write!(f, "reserved syndrome {byte:#04x}"),
+        }
+    }
 }
 
 impl Syndrome {

@@ -6,10 +6,7 @@ use super::eth::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, EthView};
 use super::icrc::{ICRC_LEN, icrc_bytes};
 use super::ip::{IPV4_LEN, IPV6_LEN, Ipv4View, Ipv6View, PROTOCOL_UDP};
 use super::udp::{ROCE_PORT, UDP_LEN, UdpView};
-use super::{
-    Aeth, BTH_LEN, BthView, Deth, DropCause, Ext, Frame, NakCode, Opcode, Reth, Syndrome, credits,
-    rnr_delay,
-};
+use super::{Aeth, BTH_LEN, BthView, Deth, DropCause, Ext, Frame, Opcode, Reth};
 
 /// Payload bytes that are printed; the rest is counted.
 const PAYLOAD_SHOWN: usize = 32;
@@ -225,7 +222,7 @@ fn extension(ext: &Ext, out: &mut String) -> fmt::Result {
         writeln!(out, "RETH VA {va:#018x}, R_Key {token}, length {length}")?;
     }
     if let Some(Aeth { syndrome, msn }) = ext.aeth() {
-        writeln!(out, "AETH {}, MSN {msn}", Words(syndrome))?;
+        writeln!(out, "AETH {syndrome}, MSN {msn}")?;
     }
     if let Some(token) = ext.ieth() {
         writeln!(out, "IETH R_Key {token}")?;
@@ -263,29 +260,5 @@ struct Hex<'a>(&'a [u8]);
 impl fmt::Display for Hex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-/// A syndrome in words.
-struct Words(Syndrome);
-
-impl fmt::Display for Words {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Syndrome::Ack { credit } => match credits(credit) {
-                Some(count) => write!(f, "ACK, {count} credits"),
-                None => f.write_str("ACK"),
-            },
-            Syndrome::Rnr { timer } => write!(f, "RNR NAK, {:?}", rnr_delay(timer)),
-            Syndrome::Nak(code) => f.write_str(match code {
-                NakCode::PsnSequence => "NAK PSN sequence error",
-                NakCode::InvalidRequest => "NAK invalid request",
-                NakCode::RemoteAccess => "NAK remote access error",
-                NakCode::RemoteOperational => "NAK remote operational error",
-                NakCode::InvalidRd => "NAK invalid RD request",
-                NakCode::Reserved(_) => "NAK with a reserved code",
-            }),
-            Syndrome::Reserved(byte) => write!(f, "reserved syndrome {byte:#04x}"),
-        }
     }
 }

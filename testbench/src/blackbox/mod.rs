@@ -54,7 +54,7 @@ use pairs::Flows;
 pub use pairs::Pairing;
 pub use quirks::{QUIRKS, Quirk};
 pub use report::{Report, Side, Summary};
-use seen::{Flow, Seen};
+pub(crate) use seen::{Flow, Seen};
 
 /// How to check.
 #[derive(Clone, Debug)]

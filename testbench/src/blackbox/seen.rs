@@ -8,14 +8,14 @@ use super::file::Packet;
 
 /// Queue pair that a frame goes to, and who sends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Flow {
-    pub(super) src: IpAddr,
-    pub(super) dst: IpAddr,
-    pub(super) qpn: Qpn,
+pub(crate) struct Flow {
+    pub(crate) src: IpAddr,
+    pub(crate) dst: IpAddr,
+    pub(crate) qpn: Qpn,
 }
 
 impl Flow {
-    pub(super) fn of(frame: &Frame<'_>) -> Self {
+    pub(crate) fn of(frame: &Frame<'_>) -> Self {
         Self {
             src: frame.ip.src(),
             dst: frame.ip.dst(),
@@ -26,7 +26,7 @@ impl Flow {
 
 /// A captured frame, as far as the check is concerned.
 #[derive(Debug)]
-pub(super) enum Seen<'a> {
+pub(crate) enum Seen<'a> {
     /// No RoCEv2.
     Other,
     /// RoCEv2, but not all of it was captured.
@@ -42,7 +42,7 @@ pub(super) enum Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    pub(super) fn of(packet: &'a Packet) -> Self {
+    pub(crate) fn of(packet: &'a Packet) -> Self {
         let cause = match Frame::parse(&packet.bytes) {
             Ok(frame) => {
                 let datagram = frame.bth.opcode.service() == Service::Ud;

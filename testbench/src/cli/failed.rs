@@ -4,11 +4,16 @@ use std::path::Path;
 
 use tandem_testbench::failures::{self, Failed, KeepError, Kept};
 
-use super::report;
+use super::{Targets, report};
 
-/// Keeps the files of a run that failed on the engine; `None` if it had none. `file` is where its vector stands.
-pub fn keep(folder: &Path, file: &Path, failed: &Failed<'_>) -> Option<Result<Kept, KeepError>> {
-    if failures::engines(failed.vector, failed.options).is_empty() {
+/// Keeps the files of a run that failed; `None` if it had no engine, and those alone are kept. `file` is where its
+/// vector stands.
+pub fn keep(
+    targets: &Targets,
+    file: &Path,
+    failed: &Failed<'_>,
+) -> Option<Result<Kept, KeepError>> {
+    if !targets.keep_all && failures::engines(failed.vector, failed.options).is_empty() {
         return None;
     }
     let report = words(file, failed);
@@ -16,7 +21,7 @@ pub fn keep(folder: &Path, file: &Path, failed: &Failed<'_>) -> Option<Result<Ke
         report: &report,
         ..*failed
     };
-    Some(failures::keep(folder, &failed))
+    Some(failures::keep(&targets.failures, &failed))
 }
 
 /// The report.

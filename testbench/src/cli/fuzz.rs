@@ -119,7 +119,7 @@ fn tell(arguments: &Arguments, found: &Found) -> Result<()> {
             "case {} of seed {}: {} moves, {} of them needed",
             found.case, arguments.seed, found.moves[0], found.moves[1]
         );
-        let kept = failed::keep(&arguments.targets.failures, &file, &failure);
+        let kept = failed::keep(&arguments.targets, &file, &failure);
         // Seed and scheduler stand in the vector.
         let target = found.options.target_words();
         let again = format!("tandem run {} --target {target}", file.display());

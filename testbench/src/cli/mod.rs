@@ -4,6 +4,7 @@ mod bench;
 mod check;
 mod config;
 mod cover;
+mod diff;
 mod doctor;
 mod explain;
 mod explore;
@@ -16,9 +17,12 @@ mod matrix;
 mod new;
 mod plan;
 mod random;
+mod replay;
 mod report;
 mod run;
 mod shell;
+mod show;
+mod shrink;
 mod signoff;
 mod summary;
 
@@ -71,6 +75,14 @@ enum Command {
     Fuzz(fuzz::Arguments),
     /// Check a capture of any two RoCEv2 peers against the specification
     Check(check::Arguments),
+    /// Show a capture, or the end of a kept failure, as a sequence chart
+    Show(show::Arguments),
+    /// Show where two captures, two kept failures or two JSON files first differ
+    Diff(diff::Arguments),
+    /// Run a kept failure again, exactly
+    Replay(replay::Arguments),
+    /// Make a vector that fails smaller, as long as it fails in the same way
+    Shrink(shrink::Arguments),
     /// Measurements, as ratios and counts of one run
     Bench(bench::Arguments),
     /// Begin a new vector
@@ -102,6 +114,10 @@ struct Targets {
     /// Folder for what is kept of runs that fail on the engine
     #[arg(long, value_name = "DIR", default_value = FAILURES)]
     failures: PathBuf,
+
+    /// Keep runs that fail without an engine too
+    #[arg(long)]
+    keep_all: bool,
 
     /// Folder in which coverage is gathered, for `tandem cover`; of code too, in a program with the coverage build
     /// (`--features coverage`)
@@ -228,6 +244,10 @@ fn run_command(arguments: Arguments) -> miette::Result<bool> {
         Command::Explore(arguments) => explore::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Show(arguments) => show::run(&arguments),
+        Command::Diff(arguments) => diff::run(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
+        Command::Shrink(arguments) => shrink::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::New(arguments) => new::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),

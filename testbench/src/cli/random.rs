@@ -85,7 +85,7 @@ fn fail(arguments: &Arguments, options: &RunOptions, failure: &TrafficFailure) -
         };
         println!("{}\n", failed::words(file, &found));
         eprintln!("keeping what there is of it; for frames and waves it runs once more");
-        let kept = failed::keep(&arguments.targets.failures, file, &found);
+        let kept = failed::keep(&arguments.targets, file, &found);
         failed::print(kept.as_ref(), &found, &again(arguments, options));
     }
     Ok(())

@@ -203,7 +203,7 @@ fn run_one(arguments: &Arguments, cover: Option<&Arc<Cover>>, item: &Item) -> Ru
     };
     run.kept = run
         .failed()
-        .and_then(|found| failed::keep(&arguments.targets.failures, &item.file.path, &found));
+        .and_then(|found| failed::keep(&arguments.targets, &item.file.path, &found));
     run
 }
 

@@ -9,6 +9,7 @@ mod pcap;
 mod pcapng;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -95,6 +96,8 @@ pub struct Packet {
     pub number: usize,
     /// When it was captured.
     pub time: Duration,
+    /// Name of the interface on which it was captured, if it has one.
+    pub interface: Option<Arc<str>>,
     /// Its bytes, as far as they were captured.
     pub bytes: Vec<u8>,
     /// How many it had.

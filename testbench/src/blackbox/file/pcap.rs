@@ -58,6 +58,7 @@ pub(super) fn parse(bytes: &[u8], kind: Kind) -> Result<Vec<Packet>, (usize, Cau
         packets.push(Packet {
             number: packets.len() + 1,
             time: Duration::from_secs(seconds.into()) + Duration::from_nanos(nanos),
+            interface: None,
             bytes: data.into(),
             length: length as usize,
             comment: None,

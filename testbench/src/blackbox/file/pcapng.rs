@@ -1,5 +1,6 @@
 //! pcapng.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::bytes::{Order, slice, u16_at, u32_at};
@@ -14,6 +15,7 @@ const ENHANCED_PACKET: u32 = 6;
 
 /// Option codes.
 const COMMENT: u16 = 1;
+const INTERFACE_NAME: u16 = 2;
 const TIME_RESOLUTION: u16 = 9;
 
 /// Least length of a block: type and both lengths.
@@ -21,6 +23,7 @@ const FRAMING: usize = 12;
 
 /// An interface of the section.
 struct Interface {
+    name: Option<Arc<str>>,
     link: u32,
     snap: u32,
     /// `if_tsresol`.
@@ -83,7 +86,9 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Packet>, (usize, Cause)> {
             }
             INTERFACE => {
                 let resolution = option(body, 8, TIME_RESOLUTION, order);
+                let name = option(body, 8, INTERFACE_NAME, order);
                 interfaces.push(Interface {
+                    name: name.map(|text| String::from_utf8_lossy(text).into()),
                     link: u16_at(body, 0, order).ok_or_else(short)?.into(),
                     snap: u32_at(body, 4, order).ok_or_else(short)?,
                     resolution: resolution
@@ -109,6 +114,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Packet>, (usize, Cause)> {
                 packets.push(Packet {
                     number: packets.len() + 1,
                     time: interface.time(place.units),
+                    interface: interface.name.clone(),
                     bytes: data.into(),
                     length: place.length as usize,
                     comment: comment.map(|text| String::from_utf8_lossy(text).into_owned()),

@@ -3,11 +3,17 @@
 //! The build of the engine that finds failures is the fast one, which cannot write waves. The seed makes a run, so
 //! the run is done once more with the debug build, and that one writes the frames and the waves.
 
+mod record;
+mod waves;
+
 use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use thiserror::Error;
+
+pub(crate) use record::cause;
+pub use record::{Again, Outcome, Record, RecordError};
 
 use crate::targets::{Choice, Waves};
 use crate::vector::{TargetKind, Vector};
@@ -16,6 +22,14 @@ use crate::{runner, traffic};
 
 /// Clocks of waves before the place to look at. Longer ones are large, and seldom looked into.
 const WAVE_CLOCKS: u64 = 50_000;
+/// Names of the files of a folder.
+pub const REPORT: &str = "report.txt";
+/// The vector.
+pub const VECTOR: &str = "vector.toml";
+/// The frames.
+pub const FRAMES: &str = "frames.pcapng";
+/// How it ran, for programs.
+pub const RECORD: &str = "run.json";
 /// Folders of one name. Whoever has more of them has not looked into the first.
 const MAX_FOLDERS: u32 = 1000;
 
@@ -60,9 +74,9 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> KeepError {
     }
 }
 
-/// Nodes of a run that are engines.
-pub fn engines<'a>(vector: &'a Vector, options: &RunOptions) -> Vec<&'a str> {
-    let nodes: Vec<(&str, Option<TargetKind>)> = match vector.head.traffic {
+/// Nodes of a run, with the targets that its vector names.
+pub(crate) fn nodes(vector: &Vector) -> Vec<(&str, Option<TargetKind>)> {
+    match vector.head.traffic {
         Some(_) => traffic::NODES.iter().map(|name| (*name, None)).collect(),
         None => {
             let nodes = vector.head.node.iter();
@@ -70,9 +84,13 @@ pub fn engines<'a>(vector: &'a Vector, options: &RunOptions) -> Vec<&'a str> {
                 .map(|(name, node)| (name.as_str(), node.target))
                 .collect()
         }
-    };
+    }
+}
+
+/// Nodes of a run that are engines.
+pub fn engines<'a>(vector: &'a Vector, options: &RunOptions) -> Vec<&'a str> {
     let engine = |(name, own): &(&str, _)| options.kind(name, *own) == TargetKind::Rtl;
-    nodes
+    nodes(vector)
         .into_iter()
         .filter(engine)
         .map(|(name, _)| name)
@@ -85,9 +103,11 @@ pub fn engines<'a>(vector: &'a Vector, options: &RunOptions) -> Vec<&'a str> {
 /// If a file cannot be written. Waves may be missing without an error; then the note says why.
 pub fn keep(parent: &Path, failed: &Failed<'_>) -> Result<Kept, KeepError> {
     let folder = claim(parent, &folder_name(failed))?;
-    let vector = folder.join("vector.toml");
+    let vector = folder.join(VECTOR);
     std::fs::write(&vector, failed.text).map_err(at(&vector))?;
-    let capture = folder.join("frames.pcapng");
+    let record = folder.join(RECORD);
+    std::fs::write(&record, Record::of(failed).text()).map_err(at(&record))?;
+    let capture = folder.join(FRAMES);
     let waves = Waves {
         path: folder.join("wave.fst"),
         from: failed
@@ -108,7 +128,7 @@ pub fn keep(parent: &Path, failed: &Failed<'_>) -> Result<Kept, KeepError> {
         ..failed.options.clone()
     };
     // The second run may take long, and be stopped: what is known is written before it.
-    let report = folder.join("report.txt");
+    let report = folder.join(REPORT);
     let text = format!(
         "{}\n\nrun it again with:\n  {}\n",
         failed.report.trim_end(),
@@ -120,8 +140,27 @@ pub fn keep(parent: &Path, failed: &Failed<'_>) -> Result<Kept, KeepError> {
         std::fs::write(&report, format!("{text}\n{note}\n")).map_err(at(&report))?;
     }
 
-    let mut files = vec![report, vector.clone(), capture];
+    let mut looks = Vec::new();
+    for (node, clock) in &failed.failure.scene {
+        let file = folder.join(format!("wave.{node}.fst"));
+        if !file.is_file() {
+            continue;
+        }
+        let spot = waves::Spot {
+            file: &file,
+            clock: *clock,
+            report: failed.report,
+        };
+        for (extension, text) in [("gtkw", spot.gtkwave()), ("sucl", spot.surfer())] {
+            let look = file.with_extension(extension);
+            std::fs::write(&look, text).map_err(at(&look))?;
+            looks.push(look);
+        }
+    }
+
+    let mut files = vec![report, record, vector.clone(), capture];
     files.extend(wave_files);
+    files.extend(looks);
     files.retain(|file| file.is_file());
     Ok(Kept {
         vector,
@@ -132,18 +171,16 @@ pub fn keep(parent: &Path, failed: &Failed<'_>) -> Result<Kept, KeepError> {
 
 /// What the second run did otherwise.
 fn compare(first: &Failure, second: &Result<Report, Failure>) -> Option<String> {
-    // Steps do not count: a divergence is found some time after its clock, as fast as the checker is.
-    let words = |failure: &Failure| {
-        let detail = failure.detail.clone();
-        detail.unwrap_or_else(|| failure.fault.message.clone())
-    };
     match second {
         Ok(_) => Some("With the debug build the run passed.".into()),
-        Err(second) if words(second) == words(first) => None,
-        Err(second) => Some(format!(
-            "With the debug build the run ended otherwise:\n{}",
-            words(second)
-        )),
+        Err(second) => {
+            let (first, second) = (Outcome::of(first), Outcome::of(second));
+            // Steps do not count: a divergence is found some time after its clock, as fast as the checker is.
+            (second.words() != first.words()).then(|| {
+                let words = second.words();
+                format!("With the debug build the run ended otherwise:\n{words}")
+            })
+        }
     }
 }
 
