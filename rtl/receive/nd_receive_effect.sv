@@ -115,7 +115,6 @@ module nd_receive_effect
               effect.job.other_kind    = PostReadDone;
               effect.invalidate        = read.invalidate;
               effect.token             = first_sge.token;
-              effect.job.completion.invalidated = read.invalidate;
             end
           end
         end

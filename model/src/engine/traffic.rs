@@ -7,7 +7,7 @@ use crate::abi::{CommitKind, DropCause, RxResult};
 use crate::complete::Queue;
 use crate::context::{Chunk, QpContext};
 use crate::receive::{Outcome, Taken, Verdict, Whole};
-use crate::send::{Barriers, FRAME_QPN, Next, Response};
+use crate::send::{FRAME_QPN, Next, Response};
 use crate::wire::{Frame, Token};
 
 /// What a packet or a failed request may bring about.
@@ -250,9 +250,8 @@ impl Engine {
         if let Some(mut completion) = finished {
             if let Some(token) = completion.invalidated {
                 self.context.invalidate(Token(token));
-                // Other queue pairs may have bytes under way through it, either way.
+                // Other queue pairs may have bytes under way through it.
                 completion.barrier = self.payload_writes;
-                completion.gathers = self.gather_reads;
             }
             self.complete.push(qpn, Queue::Receive, completion);
         }
@@ -298,14 +297,11 @@ impl Engine {
             self.scatter(chunks, frame.payload, effects);
             payload = frame.payload.len() as u32;
         }
-        let decided = Barriers {
-            payload: self.payload_writes,
-            gathers: self.gather_reads,
-        };
+        let placed = self.payload_writes;
         let Some(sender) = self.senders.get_mut(qpn) else {
             return;
         };
-        if let Some(token) = sender.respond(response, payload, decided) {
+        if let Some(token) = sender.respond(response, payload, placed) {
             self.context.invalidate(token);
         }
         self.retime(qpn);
