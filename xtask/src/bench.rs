@@ -1,12 +1,9 @@
 //! Running the bench: the demo, the measurements, and a second simulator's opinion.
 
-use std::path::Path;
-use std::process::Command;
-
 use verilated_build::{MINIMUM, OLDEST, Verilator};
 
 use crate::failure::{Failure, Result};
-use crate::process::{cargo, heading, run};
+use crate::process::{heading, run, tandem};
 use crate::tools::{Tool, install};
 
 const BEFORE_DEMO: &str = "\
@@ -33,7 +30,7 @@ pub fn demo() -> Result {
     heading("Vectors on the Verilated engine, in lockstep");
     run(
         "the demo",
-        &mut tandem(&["run", VECTORS, "--target", "rtl"], None),
+        &mut tandem(&["--release"], &["run", VECTORS, "--target", "rtl"]),
     )?;
     println!("\n{AFTER_DEMO}");
     Ok(())
@@ -42,7 +39,7 @@ pub fn demo() -> Result {
 /// The measurements that the README shows.
 pub fn bench() -> Result {
     install(&[Tool::Verilator])?;
-    run("the bench", &mut tandem(&["bench"], None))
+    run("the bench", &mut tandem(&["--release"], &["bench"]))
 }
 
 /// The vectors on another Verilator, the one on the PATH.
@@ -59,29 +56,11 @@ pub fn second_opinion() -> Result {
         println!("as new as the pinned one: this opinion is not very independent");
     }
     let mut command = tandem(
+        &["--release", "--target-dir", "target/second-opinion"],
         &["run", VECTORS, "--target", "rtl"],
-        Some(Path::new("target/second-opinion")),
     );
     command
         .env("TANDEM_VERILATOR", other.binary())
         .env_remove("VERILATOR_ROOT");
     run("the second opinion", &mut command)
-}
-
-/// The `tandem` command, built for speed.
-fn tandem(arguments: &[&str], target: Option<&Path>) -> Command {
-    let mut command = cargo();
-    command.args([
-        "run",
-        "--release",
-        "-p",
-        "tandem-testbench",
-        "--bin",
-        "tandem",
-    ]);
-    if let Some(target) = target {
-        command.arg("--target-dir").arg(target);
-    }
-    command.arg("--").args(arguments);
-    command
 }

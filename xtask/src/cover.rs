@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::failure::{Failure, Result};
-use crate::process::{cargo, heading, output, root, run};
+use crate::process::{heading, output, root, run, tandem};
 use crate::tools::{Tool, install};
 
 /// Where everything goes.
@@ -43,19 +43,17 @@ pub fn all() -> Result {
         let what = format!("tandem {}", arguments.join(" "));
         heading(&what);
         let on_engine = ["--target", "rtl", "--cover", DATA];
-        run(&what, tandem().args(arguments).args(on_engine))?;
+        run(&what, counting(arguments).args(on_engine))?;
     }
     heading("Coverage");
     let lcov = format!("{FOLDER}/engine.info");
-    let json = output(
-        "tandem cover",
-        tandem().args(["cover", DATA, "--json", "--lcov", &lcov]),
-    )?;
+    let arguments = ["cover", DATA, "--json", "--lcov", &lcov];
+    let json = output("tandem cover", &mut counting(&arguments))?;
     write("coverage.json", &json.stdout)?;
-    let text = output("tandem cover", tandem().args(["cover", DATA, "--all"]))?;
+    let text = output("tandem cover", &mut counting(&["cover", DATA, "--all"]))?;
     write("report.txt", &text.stdout)?;
     println!("{FOLDER}/ has report.txt (all holes), coverage.json and engine.info (LCOV)\n");
-    run("tandem cover", tandem().args(["cover", DATA]))
+    run("tandem cover", &mut counting(&["cover", DATA]))
 }
 
 fn write(name: &str, bytes: &[u8]) -> Result {
@@ -68,19 +66,9 @@ fn file(path: &Path, error: &std::io::Error) -> Failure {
 }
 
 /// The `tandem` command with the engine that counts.
-fn tandem() -> Command {
-    let mut command = cargo();
-    command.args([
-        "run",
-        "--release",
-        "--quiet",
-        "-p",
-        "tandem-testbench",
-        "--features",
-        "coverage",
-        "--bin",
-        "tandem",
-        "--",
-    ]);
-    command
+fn counting(arguments: &[&str]) -> Command {
+    tandem(
+        &["--release", "--quiet", "--features", "coverage"],
+        arguments,
+    )
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::failure::{Failure, Result};
-use crate::process::{cargo, output, root, run};
+use crate::process::{output, root, run, tandem};
 
 /// A run to capture, and what must be seen in it.
 struct Capture {
@@ -80,14 +80,12 @@ pub fn all() -> Result {
         .map_err(|error| Failure(format!("cannot make {}: {error}", folder.display())))?;
     for (number, capture) in CAPTURES.iter().enumerate() {
         let file = folder.join(format!("{number}.pcapng"));
-        let mut tandem = cargo();
-        tandem.args(["run", "--quiet", "--no-default-features"]);
-        tandem.args(["-p", "tandem-testbench", "--bin", "tandem", "--", "run"]);
-        tandem.arg(format!("testbench/vectors/{}.toml", capture.vector));
+        let vector = format!("testbench/vectors/{}.toml", capture.vector);
+        let mut command = tandem(&["--quiet", "--no-default-features"], &["run", &vector]);
         if let Some(case) = capture.case {
-            tandem.args(["--case", case]);
+            command.args(["--case", case]);
         }
-        run("tandem run", tandem.arg("--capture").arg(&file))?;
+        run("tandem run", command.arg("--capture").arg(&file))?;
         let messages = [
             "-T",
             "fields",

@@ -43,6 +43,17 @@ pub fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
+/// The `tandem` command: built with these options of cargo, run with these arguments.
+pub fn tandem(build: &[&str], arguments: &[&str]) -> Command {
+    let mut command = cargo();
+    command
+        .arg("run")
+        .args(build)
+        .args(["-p", "tandem-testbench", "--bin", "tandem", "--"])
+        .args(arguments);
+    command
+}
+
 fn missing(what: &str, command: &Command, error: &std::io::Error) -> Failure {
     let program = command.get_program().to_string_lossy().into_owned();
     Failure(format!("{what}: cannot run {program}: {error}"))

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::failure::{Failure, Result};
-use crate::process::{Check, cargo, heading, run};
+use crate::process::{Check, cargo, heading, run, tandem};
 use crate::tools::{Tool, install};
 use crate::{dissect, lint, regs};
 
@@ -73,18 +73,8 @@ fn tests() -> Result {
 
 /// Every order of events in small worlds. It needs no engine, and the build of the tests is fast enough.
 fn worlds() -> Result {
-    let arguments = [
-        "run",
-        "--no-default-features",
-        "-p",
-        "tandem-testbench",
-        "--bin",
-        "tandem",
-        "--",
-        "explore",
-        "--all",
-    ];
-    run("tandem explore --all", cargo().args(arguments))
+    let mut command = tandem(&["--no-default-features"], &["explore", "--all"]);
+    run("tandem explore --all", &mut command)
 }
 
 fn line(name: &str, passed: bool, time: Duration) -> String {
