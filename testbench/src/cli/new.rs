@@ -64,9 +64,9 @@ fn write(path: &Path, text: &str) -> Result<()> {
 /// A vector that passes as it stands.
 fn text(name: &str, request: Request) -> String {
     let (rights, steps) = match request {
-        Request::Send => ("ALLOW_LOCAL_WRITE", SEND),
-        Request::Write => ("ALLOW_REMOTE_WRITE", WRITE),
-        Request::Read => ("ALLOW_REMOTE_READ", READ),
+        Request::Send => ("ALLOW_LOCAL_WRITE", SEND.to_owned()),
+        Request::Write => ("ALLOW_REMOTE_WRITE", one_sided("write", "here", "there")),
+        Request::Read => ("ALLOW_REMOTE_READ", one_sided("read", "there", "here")),
     };
     let local = match request {
         Request::Read => "\nflags = [\"ALLOW_LOCAL_WRITE\"]",
@@ -126,39 +126,27 @@ length = 100
 same_as = { memory = "here" }
 "#;
 
-const WRITE: &str = r#"
+/// A write or a read, and the memory that has the bytes then.
+fn one_sided(request: &str, from: &str, to: &str) -> String {
+    format!(
+        r#"
 [[steps]]
-write = "qa"
+{request} = "qa"
 context = 1
-sgl = [{ region = "here", length = 100 }]
-remote = { region = "there" }
+sgl = [{{ region = "here", length = 100 }}]
+remote = {{ region = "there" }}
 
 [[steps]]
 expect_results = "ca"
-results = [{ context = 1 }]
+results = [{{ context = 1 }}]
 
 [[steps]]
-expect_memory = "there"
+expect_memory = "{to}"
 length = 100
-same_as = { memory = "here" }
-"#;
-
-const READ: &str = r#"
-[[steps]]
-read = "qa"
-context = 1
-sgl = [{ region = "here", length = 100 }]
-remote = { region = "there" }
-
-[[steps]]
-expect_results = "ca"
-results = [{ context = 1 }]
-
-[[steps]]
-expect_memory = "here"
-length = 100
-same_as = { memory = "there" }
-"#;
+same_as = {{ memory = "{from}" }}
+"#
+    )
+}
 
 #[cfg(test)]
 mod tests {

@@ -36,8 +36,7 @@ impl Share {
                 self.total += 1;
             }
             State::Hole => self.total += 1,
-            State::Waived(_) => self.waived += 1,
-            State::Refuted(_) => self.waived += 1,
+            State::Waived | State::Refuted(_) => self.waived += 1,
         }
     }
 }
@@ -47,7 +46,7 @@ impl Share {
 enum State {
     Covered,
     Hole,
-    Waived(String),
+    Waived,
     /// It was covered, and a waiver says that it cannot be.
     Refuted(String),
 }
@@ -132,8 +131,8 @@ impl Report {
             let share = self.points.entry(point.name.to_owned()).or_default();
             for bin in bins {
                 let name = bin.name();
-                let waiver = waivers.functional.iter();
-                let waiver = waiver.clone().find(|waiver| waiver.fits(point.name, &name));
+                let mut waivers = waivers.functional.iter();
+                let waiver = waivers.find(|waiver| waiver.fits(point.name, &name));
                 let never = bin
                     .never
                     .map(|why| (Claim::Unreachable, why))
@@ -227,7 +226,7 @@ impl Report {
 fn state(count: u64, waiver: Option<(Claim, &str)>) -> State {
     match (count, waiver) {
         (0, None) => State::Hole,
-        (0, Some((_, reason))) => State::Waived(reason.to_owned()),
+        (0, Some(_)) => State::Waived,
         (_, Some((Claim::Unreachable, reason))) => State::Refuted(reason.to_owned()),
         _ => State::Covered,
     }

@@ -1,8 +1,8 @@
 //! What the cover points look at: one event of a run, taken apart.
 
 use tandem_model::abi::{
-    Arm, CQE, CommitKind, DropCause, EQE, EventKind, Fault, QpState, RespondKind, RxResult, SQ_WQE,
-    Status, Table, TokenKind, WqeOpcode,
+    Arm, CQE, CommitKind, DropCause, EQE, EventKind, Fault, QpState, Record, RespondKind, RxResult,
+    SQ_WQE, Status, Table, TokenKind, WqeOpcode,
 };
 use tandem_model::wire::{Opcode, Syndrome};
 
@@ -77,7 +77,7 @@ pub struct Request {
 impl Request {
     /// The request of a ring entry; `None` if it is malformed.
     pub fn of(bytes: &[u8]) -> Option<Self> {
-        let entry = tandem_model::abi::Record::from_bytes(&SQ_WQE, bytes);
+        let entry = Record::from_bytes(&SQ_WQE, bytes);
         let opcode =
             WqeOpcode::from_bits(entry.get("opcode")).filter(|some| *some != WqeOpcode::None)?;
         let names = [
@@ -149,7 +149,7 @@ pub struct Entry {
 impl Entry {
     /// The entry of these bytes.
     pub fn of(bytes: &[u8]) -> Option<Self> {
-        let entry = tandem_model::abi::Record::from_bytes(&CQE, bytes);
+        let entry = Record::from_bytes(&CQE, bytes);
         Some(Self {
             receive: entry.get("receive") != 0,
             status: Status::from_bits(entry.get("status"))?,
@@ -162,5 +162,5 @@ impl Entry {
 
 /// The kind of an event entry of these bytes.
 pub fn event_of(bytes: &[u8]) -> Option<EventKind> {
-    EventKind::from_bits(tandem_model::abi::Record::from_bytes(&EQE, bytes).get("kind"))
+    EventKind::from_bits(Record::from_bytes(&EQE, bytes).get("kind"))
 }
