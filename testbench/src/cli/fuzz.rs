@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::Result;
 use tandem_testbench::failures::Failed;
-use tandem_testbench::fuzz::{Found, Summary, Wish, hunt};
+use tandem_testbench::fuzz::{self, Found, Summary, Wish, hunt};
 use tandem_testbench::vector;
 use tandem_testbench::world::RunOptions;
 
@@ -37,11 +37,11 @@ pub struct Arguments {
     first: u64,
 
     /// Moves of a case, at most
-    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = fuzz::STEPS as u64, value_parser = clap::value_parser!(u64).range(1..=1000))]
     steps: u64,
 
     /// Nodes of a world, at most
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(2..=4))]
+    #[arg(long, value_name = "N", default_value_t = fuzz::NODES as u64, value_parser = clap::value_parser!(u64).range(2..=4))]
     nodes: u64,
 
     /// Begin no case after so many seconds

@@ -86,13 +86,13 @@ fn fail(arguments: &Arguments, options: &RunOptions, failure: &TrafficFailure) -
         println!("{}\n", failed::words(file, &found));
         eprintln!("keeping what there is of it; for frames and waves it runs once more");
         let kept = failed::keep(&arguments.targets, file, &found);
-        failed::print(kept.as_ref(), &found, &again(arguments, options));
+        failed::print(kept.as_ref(), &found, &command(&arguments.traffic, options));
     }
     Ok(())
 }
 
-/// The command that does the same run again.
-fn again(arguments: &Arguments, options: &RunOptions) -> String {
+/// The command that does a run.
+pub fn command(traffic: &RandomTraffic, options: &RunOptions) -> String {
     let RandomTraffic {
         requests,
         queue_pairs,
@@ -102,7 +102,7 @@ fn again(arguments: &Arguments, options: &RunOptions) -> String {
         srqs,
         connect,
         ..
-    } = &arguments.traffic;
+    } = traffic;
     let mut command = format!(
         "tandem random --requests {requests} --qps {queue_pairs} --max-size {max_size} \
          --megabyte-every {megabyte_every}"
@@ -115,7 +115,7 @@ fn again(arguments: &Arguments, options: &RunOptions) -> String {
     if *connect {
         command.push_str(" --connect");
     }
-    for (name, percent) in arguments.traffic.network() {
+    for (name, percent) in traffic.network() {
         command.push_str(&format!(" --{name} {percent}"));
     }
     command.push_str(&failures::run_words(options));

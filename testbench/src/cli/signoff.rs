@@ -24,7 +24,7 @@ use tandem_testbench::vector::RandomTraffic;
 use tandem_testbench::world::RunOptions;
 
 use super::run::Run;
-use super::{Targets, cover, doctor, failed, junit, paths_or_default, report, run};
+use super::{Targets, cover, doctor, failed, junit, paths_or_default, random, report, run};
 
 /// Where other programs leave what they found out.
 const EVIDENCE: &str = "target/evidence";
@@ -125,9 +125,9 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     };
     let runs = work.vectors()?;
     let plan = work.plan()?;
-    work.random();
-    work.fuzz();
-    work.lint();
+    work.random()?;
+    work.fuzz()?;
+    work.lint()?;
     junit::write(&folder.join("junit.xml"), &runs, start.elapsed())?;
     let signoff = work.close(&runs, &plan, &waivers, evidence)?;
     let verdict = signoff.verdict();
@@ -144,6 +144,23 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     Ok(verdict.is_passed())
 }
 
+/// What came of a step.
+struct Outcome {
+    passed: bool,
+    summary: String,
+    output: String,
+}
+
+impl Outcome {
+    fn new(passed: bool, summary: String) -> Self {
+        Self {
+            passed,
+            summary,
+            output: String::new(),
+        }
+    }
+}
+
 struct Work<'a> {
     arguments: &'a Arguments,
     cover: Arc<Cover>,
@@ -152,33 +169,34 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Whether a step is done; one that is not is noted.
-    fn does(&mut self, part: Part, command: &str) -> bool {
-        let left_out = self.arguments.skip.contains(&part);
-        if left_out {
-            self.step(part, command, None, 0.0, "left out by --skip".into());
-        } else {
-            eprintln!("{}", name(part));
-        }
-        !left_out
-    }
-
-    fn step(
+    /// Does a step and takes note of it; `None` if it is left out.
+    fn step<T>(
         &mut self,
         part: Part,
-        command: &str,
-        passed: Option<bool>,
-        seconds: f64,
-        summary: String,
-    ) {
-        self.steps.push(Step {
+        command: String,
+        work: impl FnOnce(&mut Self) -> Result<(Outcome, T)>,
+    ) -> Result<Option<T>> {
+        let mut step = Step {
             name: name(part),
-            command: command.into(),
-            passed,
-            seconds,
-            summary,
+            command,
+            passed: None,
+            seconds: 0.0,
+            summary: "left out by --skip".into(),
             output: String::new(),
-        });
+        };
+        let mut given = None;
+        if !self.arguments.skip.contains(&part) {
+            eprintln!("{}", step.name);
+            let start = Instant::now();
+            let (outcome, value) = work(self)?;
+            step.seconds = start.elapsed().as_secs_f64();
+            step.passed = Some(outcome.passed);
+            step.summary = outcome.summary;
+            step.output = outcome.output;
+            given = Some(value);
+        }
+        self.steps.push(step);
+        Ok(given)
     }
 
     fn options(&self, seed: u64) -> RunOptions {
@@ -188,117 +206,105 @@ impl Work<'_> {
         }
     }
 
+    /// The target, as the command line takes it.
+    fn target(&self) -> String {
+        self.arguments.targets.options(0).target_words()
+    }
+
     fn vectors(&mut self) -> Result<Vec<Run>> {
-        let target = self.arguments.targets.options(0).target_words();
-        let command = format!("tandem run --target {target}");
-        if !self.does(Part::Vectors, &command) {
-            return Ok(Vec::new());
-        }
-        let start = Instant::now();
-        let items = suite::collect(&paths_or_default(&self.arguments.paths), None);
-        let items = items.map_err(report::vector)?;
-        let arguments = run::Arguments::of(&self.arguments.targets, self.arguments.jobs);
-        let runs = run::run_all(&arguments, Some(&self.cover), &items);
-        let failed = runs.iter().filter(|run| run.outcome.is_err()).count();
-        let whole = failed == 0 && runs.len() == items.len();
-        let summary = format!("{} of {} runs passed", runs.len() - failed, items.len());
-        let seconds = start.elapsed().as_secs_f64();
-        self.step(Part::Vectors, &command, Some(whole), seconds, summary);
-        self.failures.extend(runs.iter().filter_map(Run::row));
-        Ok(runs)
+        let command = format!("tandem run --target {}", self.target());
+        let runs = self.step(Part::Vectors, command, |work| {
+            let items = suite::collect(&paths_or_default(&work.arguments.paths), None);
+            let items = items.map_err(report::vector)?;
+            let arguments = run::Arguments::of(&work.arguments.targets, work.arguments.jobs);
+            let runs = run::run_all(&arguments, Some(&work.cover), &items);
+            let failed = runs.iter().filter(|run| run.outcome.is_err()).count();
+            let passed = failed == 0 && runs.len() == items.len();
+            let summary = format!("{} of {} runs passed", runs.len() - failed, items.len());
+            work.failures.extend(runs.iter().filter_map(Run::row));
+            Ok((Outcome::new(passed, summary), runs))
+        })?;
+        Ok(runs.unwrap_or_default())
     }
 
     fn plan(&mut self) -> Result<Plan> {
-        let start = Instant::now();
         let plan = Plan::read(&self.arguments.root).map_err(report::plan)?;
-        if self.does(Part::Plan, "tandem plan") {
+        self.step(Part::Plan, "tandem plan".into(), |_| {
             let duties = plan.tables.duties().count();
             let forgotten = plan.open.forgotten(&plan.tables, &plan.coverage).len();
             let open: usize = plan.open.groups().iter().map(|(_, ids)| ids.len()).sum();
             let summary = format!(
                 "{duties} duties of provider and wire: {forgotten} covered by nothing, {open} known to be open"
             );
-            let seconds = start.elapsed().as_secs_f64();
-            self.step(
-                Part::Plan,
-                "tandem plan",
-                Some(forgotten == 0),
-                seconds,
-                summary,
-            );
-        }
+            Ok((Outcome::new(forgotten == 0, summary), ()))
+        })?;
         Ok(plan)
     }
 
-    fn random(&mut self) {
-        let (seeds, requests) = (self.arguments.seeds, self.arguments.requests);
+    fn random(&mut self) -> Result<()> {
+        let seeds = self.arguments.seeds;
         let traffic = RandomTraffic {
-            requests,
+            requests: self.arguments.requests,
             loss: 1.0,
             duplicate: 1.0,
             reorder: 1.0,
             corrupt: 0.5,
             ..RandomTraffic::default()
         };
-        let target = self.arguments.targets.options(0).target_words();
-        let command = format!(
-            "tandem random --requests {requests} --loss 1 --duplicate 1 --reorder 1 --corrupt 0.5 --target {target}"
-        );
-        if !self.does(Part::Random, &command) {
-            return;
-        }
-        let start = Instant::now();
-        let (mut done, mut failed) = (0, 0);
-        for seed in 1..=seeds {
-            match traffic::run(&traffic, &self.options(seed), &|_| {}) {
-                Ok(report) => done += report.requests.values().sum::<u64>(),
-                Err(failure) => {
-                    failed += 1;
-                    self.failures.push(FailureRow {
-                        title: format!("random traffic, seed {seed}"),
-                        message: first_line(&failure.to_string()),
-                        report: failure.to_string(),
-                        command: format!("{command} --seed {seed}"),
-                        files: Vec::new(),
-                        timing: None,
-                    });
+        let command = random::command(&traffic, &self.options(1));
+        self.step(Part::Random, command, |work| {
+            let (mut done, mut failed) = (0, 0);
+            for seed in 1..=seeds {
+                let options = work.options(seed);
+                match traffic::run(&traffic, &options, &|_| {}) {
+                    Ok(report) => done += report.requests.values().sum::<u64>(),
+                    Err(failure) => {
+                        failed += 1;
+                        let report = failure.to_string();
+                        work.failures.push(FailureRow {
+                            title: format!("random traffic, seed {seed}"),
+                            message: report.lines().next().unwrap_or_default().into(),
+                            report,
+                            command: random::command(&traffic, &options),
+                            files: Vec::new(),
+                            timing: None,
+                        });
+                    }
                 }
             }
-        }
-        let summary = format!("{done} requests with {seeds} seeds, of which {failed} failed");
-        let seconds = start.elapsed().as_secs_f64();
-        self.step(Part::Random, &command, Some(failed == 0), seconds, summary);
+            let summary = format!("{done} requests with {seeds} seeds, of which {failed} failed");
+            Ok((Outcome::new(failed == 0, summary), ()))
+        })?;
+        Ok(())
     }
 
-    fn fuzz(&mut self) {
+    fn fuzz(&mut self) -> Result<()> {
         let (seeds, cases) = (self.arguments.seeds, self.arguments.cases);
-        let target = self.arguments.targets.options(0).target_words();
-        let command = format!("tandem fuzz --cases {cases} --target {target}");
-        if !self.does(Part::Fuzz, &command) {
-            return;
+        let mut words = format!("--target {}", self.target());
+        let scheduler = self.arguments.targets.scheduler;
+        if let Some(value) = scheduler.and_then(|choice| choice.to_possible_value()) {
+            words.push_str(&format!(" --scheduler {}", value.get_name()));
         }
-        let start = Instant::now();
-        let (mut done, mut failed) = (0, 0);
-        for seed in 1..=seeds {
-            let summary = fuzz::hunt(
-                &Wish {
+        let command = format!("tandem fuzz --cases {cases} {words}");
+        self.step(Part::Fuzz, command, |work| {
+            let (mut done, mut failed) = (0, 0);
+            for seed in 1..=seeds {
+                let wish = Wish {
                     seed,
-                    cases,
-                    jobs: self.arguments.jobs.unwrap_or_else(suite::threads),
-                    options: self.options(0),
-                    scheduler: self.arguments.targets.scheduler,
                     first: 0,
-                    steps: 40,
-                    nodes: 4,
+                    cases,
+                    steps: fuzz::STEPS,
+                    nodes: fuzz::NODES,
                     time: None,
                     failures: 1,
-                },
-                &|_| {},
-            );
-            done += summary.cases;
-            failed += summary.found.len();
-            self.failures
-                .extend(summary.found.iter().map(|found| FailureRow {
+                    jobs: work.arguments.jobs.unwrap_or_else(suite::threads),
+                    options: work.options(0),
+                    scheduler,
+                };
+                let summary = fuzz::hunt(&wish, &|_| {});
+                done += summary.cases;
+                failed += summary.found.len();
+                let rows = summary.found.iter().map(|found| FailureRow {
                     title: found.name.clone(),
                     message: found.failure.fault.message.clone(),
                     report: format!(
@@ -306,43 +312,44 @@ impl Work<'_> {
                         found.failure.detail.as_deref().unwrap_or_default(),
                         found.text
                     ),
-                    command: format!("{command} --seed {seed} --first {} --cases 1", found.case),
+                    command: format!(
+                        "tandem fuzz --seed {seed} --first {} --cases 1 {words}",
+                        found.case
+                    ),
                     files: Vec::new(),
                     timing: None,
-                }));
-        }
-        let summary = format!("{done} cases with {seeds} seeds, of which {failed} failed");
-        let seconds = start.elapsed().as_secs_f64();
-        self.step(Part::Fuzz, &command, Some(failed == 0), seconds, summary);
+                });
+                work.failures.extend(rows);
+            }
+            let summary = format!("{done} cases with {seeds} seeds, of which {failed} failed");
+            Ok((Outcome::new(failed == 0, summary), ()))
+        })?;
+        Ok(())
     }
 
-    fn lint(&mut self) {
-        let command = "cargo xtask lint";
-        if !self.does(Part::Lint, command) {
-            return;
-        }
-        let start = Instant::now();
-        let ran = Command::new("cargo")
-            .args(["xtask", "lint"])
-            .current_dir(&self.arguments.root)
-            .output();
-        let (passed, output) = match ran {
-            Ok(ran) => {
-                let text = [ran.stdout, ran.stderr].concat();
-                let text = String::from_utf8_lossy(&text).into_owned();
-                (ran.status.success(), text)
-            }
-            Err(error) => (false, format!("cannot run cargo: {error}")),
-        };
-        let summary = match passed {
-            true => "no warning; every parameter set elaborates for synthesis",
-            false => "see its output",
-        };
-        let seconds = start.elapsed().as_secs_f64();
-        self.step(Part::Lint, command, Some(passed), seconds, summary.into());
-        if let Some(step) = self.steps.last_mut().filter(|_| !passed) {
-            step.output = output;
-        }
+    fn lint(&mut self) -> Result<()> {
+        self.step(Part::Lint, "cargo xtask lint".into(), |work| {
+            let ran = Command::new("cargo")
+                .args(["xtask", "lint"])
+                .current_dir(&work.arguments.root)
+                .output();
+            let outcome = match ran {
+                Ok(ran) if ran.status.success() => Outcome::new(
+                    true,
+                    "no warning; every parameter set elaborates for synthesis".into(),
+                ),
+                Ok(ran) => Outcome {
+                    output: String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into(),
+                    ..Outcome::new(false, "see its output".into())
+                },
+                Err(error) => Outcome {
+                    output: format!("cannot run cargo: {error}"),
+                    ..Outcome::new(false, "see its output".into())
+                },
+            };
+            Ok((outcome, ()))
+        })?;
+        Ok(())
     }
 
     fn close(
@@ -373,7 +380,7 @@ impl Work<'_> {
                 .strftime("%Y-%m-%dT%H:%M:%SZ")
                 .to_string(),
             command: format!("tandem {}", words.join(" ")),
-            target: self.arguments.targets.options(0).target_words(),
+            target: self.target(),
             seeds: (1..=self.arguments.seeds).collect(),
             tools: doctor::versions(root),
             plan: signoff::plan_rows(plan, &outcomes),
@@ -402,10 +409,6 @@ fn name(part: Part) -> String {
         Part::Lint => "lint and synthesis check",
     };
     words.into()
-}
-
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().into()
 }
 
 fn row(run: &Run) -> RunRow {

@@ -27,6 +27,11 @@ const SHRINK_RUNS: u32 = 3000;
 /// Milliseconds that this may take.
 const SHRINK_TIME: u32 = 240_000;
 
+/// Moves of a case at most, if nobody says otherwise.
+pub const STEPS: usize = 40;
+/// Nodes of a world at most, if nobody says otherwise.
+pub const NODES: usize = 4;
+
 /// What to look for.
 #[derive(Clone, Debug)]
 pub struct Wish {

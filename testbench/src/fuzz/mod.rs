@@ -25,4 +25,4 @@ mod spec;
 mod text;
 mod words;
 
-pub use hunt::{Found, Summary, Wish, hunt};
+pub use hunt::{Found, NODES, STEPS, Summary, Wish, hunt};
