@@ -52,7 +52,8 @@ module nd_receive_posts
   assign unused        = &{1'b0, post};
   // Finished reads come before the mark: they retire, and are not flushed.
   assign is_mark       = post.kind == PostFatal && post.completion.receive;
-  assign post_ready    = completion_room && read_done_room && !failure_q && !(is_mark && done_valid);
+  assign post_ready    = completion_room && read_done_room && !failure_q &&
+                         !(is_mark && done_valid);
   assign taken         = post_valid && post_ready;
   assign respond_valid = taken && post.kind == PostRespond;
   assign settled_valid = taken && is_mark;
@@ -86,7 +87,7 @@ module nd_receive_posts
     .in_tells(completion.invalidated), .out_valid(completion_valid), .out_ready(completion_ready)
   );
 
-  assign done_in      = '{qp: post.qp, invalidated: post.completion.invalidated};
+  assign done_in      = '{qp: post.completion.qp, invalidated: post.completion.invalidated};
   assign read_done_qp = done.qp;
   nd_fifo #(.T(read_done_t), .Depth(4)) u_reads (
     .clk, .rst, .in_valid(taken && post.kind == PostReadDone), .in_ready(read_done_room),
