@@ -333,7 +333,7 @@ module nd_engine
     .tx_valid(resp_tx_valid), .tx_ready(tx_room), .tx(resp_tx),
     .chunk_valid(resp_chunk_valid), .chunk_ready(resp_chunk_ready), .chunk(resp_chunk),
     .ack_valid, .ack_ready, .ack, .read_done_valid, .read_done_ready, .read_done_qp, .settled,
-    .jobs_begun, .jobs_done,
+    .gathers_begun(gathers_begun_q), .gathers_done, .jobs_begun, .jobs_done,
     .read_qp, .read_slot, .read, .read_again, .reads_started, .top_psn_addr, .top_psn,
     .emit_valid, .emit_qp, .requester_addr, .requester, .requester_we, .requester_wqp,
     .requester_wdata, .moved_valid, .moved_qp, .fail_mark_valid, .fail_mark_ready, .fail_mark_qp,

@@ -115,9 +115,9 @@ package nd_pkg;
   typedef struct packed {
     post_kind_e  kind;
     completion_t completion;  // PostReceive; PostFatal: qp, status, error_code, PSN in token;
-                              // with `receive`: in QpErr, nothing more is going to be placed
+                              // with `receive`: in QpErr, nothing more is going to be placed;
+                              // PostReadDone: qp, invalidated
     response_t   response;    // PostRespond
-    qp_t         qp;          // PostReadDone
   } post_t;
 
   typedef struct packed {

@@ -197,9 +197,8 @@ module nd_dma_scatter
     waiting_in.after = planned_q;
     waiting_in.kind  = scatter.post.kind;
     case (scatter.post.kind)
-      PostReceive, PostFatal: waiting_in.body = BodyWidth'(scatter.post.completion);
-      PostRespond:            waiting_in.body = BodyWidth'(scatter.post.response);
-      default:                waiting_in.body = BodyWidth'(scatter.post.qp);
+      PostRespond: waiting_in.body = BodyWidth'(scatter.post.response);
+      default:     waiting_in.body = BodyWidth'(scatter.post.completion);
     endcase
   end
 
@@ -217,5 +216,4 @@ module nd_dma_scatter
   assign post.kind       = waiting.kind;
   assign post.completion = completion_t'(waiting.body[$bits(completion_t)-1:0]);
   assign post.response   = response_t'(waiting.body[$bits(response_t)-1:0]);
-  assign post.qp         = waiting.body[QpWidth-1:0];
 endmodule

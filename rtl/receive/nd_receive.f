@@ -11,6 +11,7 @@ rtl/receive/nd_receive_doorbell.sv
 rtl/receive/nd_receive_shared.sv
 rtl/receive/nd_receive_fetch.sv
 rtl/receive/nd_receive_flush.sv
+rtl/receive/nd_receive_gathered.sv
 rtl/receive/nd_receive_place.sv
 rtl/receive/nd_receive_answers.sv
 rtl/receive/nd_receive_respond.sv

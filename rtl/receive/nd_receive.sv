@@ -94,6 +94,8 @@ module nd_receive
   input  logic                  read_done_ready,
   output qp_t                   read_done_qp,
   output logic [NumQp-1:0]      settled,        // in QpErr, and all that came before is placed
+  input  logic [7:0]            gathers_begun,  // frames: decided, and read
+  input  logic [7:0]            gathers_done,
   output logic [7:0]            jobs_begun,     // of payload: decided, and handed to the DMA writer
   output logic [7:0]            jobs_done,
   output qp_t                   read_qp,
@@ -386,7 +388,8 @@ module nd_receive
   assign unused = &{1'b0, effect, timing, cq_cfg};
 
   nd_receive_posts u_posts (
-    .clk, .rst, .post_valid, .post_ready, .post, .idle(to_send_idle), .ack_room,
+    .clk, .rst, .post_valid, .post_ready, .post, .idle(to_send_idle), .gathers_begun,
+    .gathers_done, .ack_room,
     .ack_in_valid(rx_gnt && effect.ack_valid), .ack_in(effect.ack), .respond_valid, .settled_valid,
     .ack_valid, .ack_ready, .ack, .read_done_valid, .read_done_ready, .read_done_qp,
     .completion_valid, .completion_ready, .completion

@@ -115,6 +115,8 @@ module nd_receive_effect
               effect.job.other_kind    = PostReadDone;
               effect.invalidate        = read.invalidate;
               effect.token             = first_sge.token;
+              effect.job.completion.qp          = qp;
+              effect.job.completion.invalidated = read.invalidate;
             end
           end
         end

@@ -43,8 +43,11 @@ module nd_receive_place
   job_t   head;
   logic   list_valid, list_ready;
   chunk_t list_chunk;
+  logic                  unused;
   logic [JobWidth-1:0]   unused_jobs;
   logic [ChunkWidth-1:0] unused_chunks;
+
+  assign unused = &{1'b0, head.qp};
 
   nd_fifo #(.T(job_t), .Depth(Jobs)) u_jobs (
     .clk, .rst, .in_valid(job_valid), .in_ready(job_ready), .in_data(job),
@@ -87,7 +90,6 @@ module nd_receive_place
     scatter.chunk           = list_chunk;
     scatter.post.completion = head.completion;
     scatter.post.response   = head.response;
-    scatter.post.qp         = head.qp;
     if (done_q.chunks != head.chunks) begin
       step       = StepChunk;
       scatter.op = ScatterChunk;

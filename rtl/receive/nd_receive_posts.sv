@@ -3,7 +3,8 @@
 // A receive goes to `complete`, a finished read to `send`, an answer is put out at once (`respond_*`,
 // always taken), the mark of a queue pair in QpErr too (`settled_valid`). A failure becomes an
 // acknowledge, behind those that were granted before it. `ack_room`: an acknowledge may be granted.
-// `idle`: nothing is on its way to `send`.
+// `idle`: nothing is on its way to `send`. What tells of an invalidation waits for gathers
+// (nd_receive_gathered).
 module nd_receive_posts
   import nd_pkg::*;
   import nd_abi_pkg::*;
@@ -16,6 +17,9 @@ module nd_receive_posts
   input  post_t       post,
 
   output logic        idle,
+
+  input  logic [7:0]  gathers_begun,
+  input  logic [7:0]  gathers_done,
 
   output logic        ack_room,
   input  logic        ack_in_valid,
@@ -34,16 +38,26 @@ module nd_receive_posts
   input  logic        completion_ready,
   output completion_t completion
 );
+  typedef struct packed {
+    qp_t  qp;
+    logic invalidated;
+  } read_done_t;
+
   logic       completion_room, read_done_room, taken, failure, failure_q, unused;
+  logic       told_valid, told_ready, done_valid, done_ready, is_mark;
+  read_done_t done_in, done;
   ack_t       failure_ack_q;
   logic [2:0] unused_acks, unused_completions, unused_reads;
 
   assign unused        = &{1'b0, post};
-  assign post_ready    = completion_room && read_done_room && !failure_q;
+  // Finished reads come before the mark: they retire, and are not flushed.
+  assign is_mark       = post.kind == PostFatal && post.completion.receive;
+  assign post_ready    = completion_room && read_done_room && !failure_q &&
+                         !(is_mark && done_valid);
   assign taken         = post_valid && post_ready;
   assign respond_valid = taken && post.kind == PostRespond;
-  assign settled_valid = taken && post.kind == PostFatal && post.completion.receive;
-  assign idle          = !failure_q && !ack_valid && !read_done_valid;
+  assign settled_valid = taken && is_mark;
+  assign idle          = !failure_q && !ack_valid && !done_valid;
   assign failure       = taken && post.kind == PostFatal && !post.completion.receive;
 
   always_ff @(posedge clk) begin
@@ -65,14 +79,25 @@ module nd_receive_posts
   nd_fifo #(.T(completion_t), .Depth(4)) u_completions (
     .clk, .rst, .in_valid(taken && post.kind == PostReceive), .in_ready(completion_room),
     .in_data(post.completion),
-    .out_valid(completion_valid), .out_ready(completion_ready), .out_data(completion),
+    .out_valid(told_valid), .out_ready(told_ready), .out_data(completion),
     .count(unused_completions)
   );
-  nd_fifo #(.T(qp_t), .Depth(4)) u_reads (
+  nd_receive_gathered u_told (
+    .clk, .rst, .gathers_begun, .gathers_done, .in_valid(told_valid), .in_ready(told_ready),
+    .in_tells(completion.invalidated), .out_valid(completion_valid), .out_ready(completion_ready)
+  );
+
+  assign done_in      = '{qp: post.completion.qp, invalidated: post.completion.invalidated};
+  assign read_done_qp = done.qp;
+  nd_fifo #(.T(read_done_t), .Depth(4)) u_reads (
     .clk, .rst, .in_valid(taken && post.kind == PostReadDone), .in_ready(read_done_room),
-    .in_data(post.qp),
-    .out_valid(read_done_valid), .out_ready(read_done_ready), .out_data(read_done_qp),
+    .in_data(done_in),
+    .out_valid(done_valid), .out_ready(done_ready), .out_data(done),
     .count(unused_reads)
+  );
+  nd_receive_gathered u_done (
+    .clk, .rst, .gathers_begun, .gathers_done, .in_valid(done_valid), .in_ready(done_ready),
+    .in_tells(done.invalidated), .out_valid(read_done_valid), .out_ready(read_done_ready)
   );
 
 `ifndef SYNTHESIS

@@ -7,7 +7,7 @@ use crate::abi::{CommitKind, DropCause, RxResult};
 use crate::complete::Queue;
 use crate::context::{Chunk, QpContext};
 use crate::receive::{Outcome, Taken, Verdict, Whole};
-use crate::send::{FRAME_QPN, Next, Response};
+use crate::send::{Barriers, FRAME_QPN, Next, Response};
 use crate::wire::{Frame, Token};
 
 /// What a packet or a failed request may bring about.
@@ -250,8 +250,9 @@ impl Engine {
         if let Some(mut completion) = finished {
             if let Some(token) = completion.invalidated {
                 self.context.invalidate(Token(token));
-                // Other queue pairs may have bytes under way through it.
+                // Other queue pairs may have bytes under way through it, either way.
                 completion.barrier = self.payload_writes;
+                completion.gathers = self.gather_reads;
             }
             self.complete.push(qpn, Queue::Receive, completion);
         }
@@ -297,11 +298,14 @@ impl Engine {
             self.scatter(chunks, frame.payload, effects);
             payload = frame.payload.len() as u32;
         }
-        let placed = self.payload_writes;
+        let decided = Barriers {
+            payload: self.payload_writes,
+            gathers: self.gather_reads,
+        };
         let Some(sender) = self.senders.get_mut(qpn) else {
             return;
         };
-        if let Some(token) = sender.respond(response, payload, placed) {
+        if let Some(token) = sender.respond(response, payload, decided) {
             self.context.invalidate(token);
         }
         self.retime(qpn);

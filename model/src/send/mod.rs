@@ -200,7 +200,11 @@ impl SendQueue {
         let index = self.consumer;
         let mut completion = Completion::new(qp.send_cq, index, 0, Status::Flushed);
         let oldest = self.take_oldest();
-        let told_after = oldest.map_or(self.untold, |request| self.told_after(&request));
+        let mut told_after = oldest.map_or(self.untold, |request| self.told_after(&request));
+        if oldest.is_some_and(|request| request.is_read) {
+            // It does not tell of the token that it may have invalidated.
+            told_after.gathers = self.untold.gathers;
+        }
         (completion.barrier, completion.gathers) = (told_after.payload, told_after.gathers);
         self.untold = Barriers::default();
         self.consumer = index.wrapping_add(1);

@@ -1,7 +1,7 @@
 //! Reads that are open, and their responses.
 
-use super::SendQueue;
 use super::wqe::Wqe;
+use super::{Barriers, SendQueue};
 use crate::abi::Status;
 use crate::context::{Chunk, Context, QpContext, Right, Sge, pieces};
 use crate::wire::{Frame, Opcode, Token};
@@ -96,7 +96,7 @@ impl OpenRead {
 
 impl SendQueue {
     /// The expected response of the oldest open read was placed. Returns the token to invalidate.
-    pub(super) fn read_placed(&mut self, payload: u32, placed: u64) -> Option<Token> {
+    pub(super) fn read_placed(&mut self, payload: u32, decided: Barriers) -> Option<Token> {
         let read = self.open_reads.front_mut()?;
         read.next += 1;
         read.offset += payload;
@@ -108,17 +108,21 @@ impl SendQueue {
             ..
         } = *read;
         let is_done = next >= end;
-        // What other queue pairs have under way through a token that dies counts too.
-        if (payload > 0 || is_done && invalidate.is_some())
+        let dies = invalidate.filter(|_| is_done);
+        if (payload > 0 || dies.is_some())
             && let Some(request) = self.in_flight.iter_mut().find(|r| r.index == index)
         {
-            request.placed = placed;
+            request.placed = decided.payload;
+            if dies.is_some() {
+                // What other queue pairs have under way through the token counts, either way.
+                request.told_after.gathers = decided.gathers;
+            }
         }
         if is_done {
             self.open_reads.pop_front();
         }
         self.acknowledge(next);
-        invalidate.filter(|_| is_done)
+        dies
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a response says of the requests: done, placed, lost, not ready, failed.
 
-use super::{Failure, SendQueue};
+use super::{Barriers, Failure, SendQueue};
 use crate::abi::{RxResult, Status};
 use crate::context::{Chunk, Context, QpContext};
 use crate::wire::{Aeth, Frame, NakCode, Operation, Psn, Syndrome, Token};
@@ -134,11 +134,16 @@ impl SendQueue {
 
     /// Carries out the verdict. `placed`: payload writes so far, those of this response included.
     /// Returns the token to invalidate.
-    pub fn respond(&mut self, response: &Response, payload: u32, placed: u64) -> Option<Token> {
+    pub fn respond(
+        &mut self,
+        response: &Response,
+        payload: u32,
+        decided: Barriers,
+    ) -> Option<Token> {
         match *response {
             Response::Stale => {}
             Response::Done(packet) => self.acknowledge(packet),
-            Response::Read => return self.read_placed(payload, placed),
+            Response::Read => return self.read_placed(payload, decided),
             Response::GoBack(packet) => self.recover(packet),
             Response::RnrWait { packet, timer } => self.wait(packet, timer),
             Response::Fatal {

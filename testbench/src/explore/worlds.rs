@@ -342,6 +342,42 @@ pub static WORLDS: &[World] = &[
         ..World::PLAIN
     },
     World {
+        name: "returned",
+        doc: "a send invalidates a token while another queue pair reads through it; reads of payload are answered late; two faults",
+        lanes: &[
+            Lane {
+                a: &[Request::read(0, 300)],
+                b: &[],
+            },
+            Lane {
+                a: &[Request::send_invalidate(0, 0)],
+                b: &[],
+            },
+        ],
+        late_gathers: true,
+        faults: Faults::all(2),
+        ends: Ends::Any,
+        ..World::PLAIN
+    },
+    World {
+        name: "sunk",
+        doc: "a read of no bytes that invalidates the token of its sink while the peer reads through it on another queue pair; reads of payload are answered late; two faults",
+        lanes: &[
+            Lane {
+                a: &[Request::read(0, 0).into_region(0)],
+                b: &[],
+            },
+            Lane {
+                a: &[],
+                b: &[Request::read(0, 300)],
+            },
+        ],
+        late_gathers: true,
+        faults: Faults::all(2),
+        ends: Ends::Any,
+        ..World::PLAIN
+    },
+    World {
         name: "shared",
         doc: "a shared receive queue, sends on two queue pairs, and a limit that is armed twice; one fault",
         lanes: &[
