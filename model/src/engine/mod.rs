@@ -38,7 +38,7 @@ pub use enabled::OUTSTANDING;
 pub use illegal::{Illegal, Room};
 pub use io::{BusAnswer, Effect, InputError, Inputs, ReadChannel, WriteChannel};
 pub use moderation::{DueChange, DueEvent};
-pub use observe::{Entries, Noted, Observed, Observer, Watch};
+pub use observe::{Entries, Observed, Observer, Watch};
 pub use timer::{Timer, TimerChange};
 
 use std::collections::VecDeque;

@@ -51,8 +51,8 @@ impl Entries {
     }
 }
 
-/// Inputs whose ring entries are noted down ([`Watch::over`]).
-pub struct Noted<'a> {
+/// Inputs whose ring entries are noted down.
+struct Noted<'a> {
     inputs: &'a mut dyn Inputs,
     entries: &'a mut Entries,
 }
@@ -76,12 +76,11 @@ impl Inputs for Noted<'_> {
     }
 }
 
-/// An observer and what it needs between two actions.
+/// An observer, at an engine.
 pub struct Watch {
     observer: Box<dyn Observer>,
     /// What was read since the last action.
     entries: Entries,
-    frame: Option<Vec<u8>>,
 }
 
 impl Watch {
@@ -90,7 +89,6 @@ impl Watch {
         Self {
             observer,
             entries: Entries::default(),
-            frame: None,
         }
     }
 
@@ -105,35 +103,57 @@ impl Watch {
         inputs: &mut dyn Inputs,
         effects: &mut Vec<Effect>,
     ) -> Result<(), Illegal> {
-        self.begin(engine.next_frame());
-        engine.apply(action, &mut self.over(inputs), effects)?;
-        self.end(*action, effects, engine);
-        Ok(())
+        let execute = |engine: &mut Engine, inputs: &mut Noted<'_>, effects: &mut _| {
+            engine.apply(action, inputs, effects)?;
+            Ok(Some(*action))
+        };
+        self.see(engine, inputs, effects, execute).map(drop)
     }
 
-    /// Inputs that are noted down.
-    pub fn over<'a>(&'a mut self, inputs: &'a mut dyn Inputs) -> Noted<'a> {
-        Noted {
+    /// [`Engine::step`], seen.
+    ///
+    /// # Errors
+    /// What the world has not read; nothing was executed, and nothing seen.
+    pub fn step(
+        &mut self,
+        engine: &mut Engine,
+        inputs: &mut dyn Inputs,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Option<Action>, Illegal> {
+        self.see(engine, inputs, effects, |engine, inputs, effects| {
+            engine.step(inputs, effects)
+        })
+    }
+
+    /// Tells the observer of the action that is executed, if one is.
+    fn see(
+        &mut self,
+        engine: &mut Engine,
+        inputs: &mut dyn Inputs,
+        effects: &mut Vec<Effect>,
+        execute: impl FnOnce(
+            &mut Engine,
+            &mut Noted<'_>,
+            &mut Vec<Effect>,
+        ) -> Result<Option<Action>, Illegal>,
+    ) -> Result<Option<Action>, Illegal> {
+        let frame = engine.next_frame().map(<[u8]>::to_vec);
+        self.entries.0.clear();
+        let mut noted = Noted {
             inputs,
             entries: &mut self.entries,
+        };
+        let done = execute(engine, &mut noted, effects)?;
+        if let Some(action) = done {
+            self.observer.observe(&Observed {
+                action,
+                frame: frame.as_deref().filter(|_| action.takes_frame()),
+                entries: &self.entries,
+                effects,
+                engine,
+            });
         }
-    }
-
-    /// An action may follow that takes this frame.
-    pub fn begin(&mut self, frame: Option<&[u8]>) {
-        self.entries.0.clear();
-        self.frame = frame.map(<[u8]>::to_vec);
-    }
-
-    /// The action was executed.
-    pub fn end(&mut self, action: Action, effects: &[Effect], engine: &Engine) {
-        self.observer.observe(&Observed {
-            action,
-            frame: self.frame.as_deref().filter(|_| action.takes_frame()),
-            entries: &self.entries,
-            effects,
-            engine,
-        });
+        Ok(done)
     }
 }
 

@@ -32,7 +32,7 @@ impl ModelTarget {
         let Some(action) = self.enabled.get(choice).copied() else {
             return Ok(None);
         };
-        self.with_inputs(|engine, inputs, effects| engine.apply(&action, inputs, effects))?;
+        self.execute(&action)?;
         Ok(Some(action))
     }
 

@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use crate::abi::{CommitKind, GRACE, QpState, RespondKind, RxResult, Table};
-use crate::engine::{Action, Config, Effect, Engine, Illegal, InputError, Inputs, Observer, Watch};
+use crate::engine::{Action, Config, Effect, Engine, Illegal, InputError, Observer, Watch};
 use crate::hal::{Hal, HalError, Target};
 use crate::wire::Frame;
 use clock::{Clock, Due};
@@ -103,14 +103,9 @@ impl ModelTarget {
             return Err(HalError::Stopped(why.clone()));
         }
         self.clock.tick();
-        if let Some(watch) = &mut self.watch {
-            watch.begin(self.engine.next_frame());
-        }
         let result = match self.apply_due() {
             Ok(None) => match self.scheduler {
-                Scheduler::Fair => {
-                    self.with_inputs(|engine, inputs, effects| engine.step(inputs, effects))
-                }
+                Scheduler::Fair => self.take_turn(),
                 _ => self.choose_and_apply(),
             },
             due => due,
@@ -118,9 +113,6 @@ impl ModelTarget {
         match result {
             Ok(Some(action)) => {
                 self.account(&action);
-                if let Some(watch) = &mut self.watch {
-                    watch.end(action, &self.effects, &self.engine);
-                }
                 self.carry_out()?;
                 Ok(true)
             }
@@ -145,29 +137,29 @@ impl ModelTarget {
     /// [`Illegal`] if it is not enabled; nothing has changed then. A write to memory that does not
     /// exist stops the target.
     pub fn apply(&mut self, action: &Action) -> Result<(), Illegal> {
-        if let Some(watch) = &mut self.watch {
-            watch.begin(self.engine.next_frame());
-        }
-        self.with_inputs(|engine, inputs, effects| engine.apply(action, inputs, effects))?;
+        self.execute(action)?;
         self.clock.tick();
         self.account(action);
-        if let Some(watch) = &mut self.watch {
-            watch.end(*action, &self.effects, &self.engine);
-        }
         // A failure is kept, and told at the next step.
         let _ = self.carry_out();
         Ok(())
     }
 
-    /// Lets the engine read memory; what it reads is noted for an onlooker.
-    fn with_inputs<T>(
-        &mut self,
-        act: impl FnOnce(&mut Engine, &mut dyn Inputs, &mut Vec<Effect>) -> T,
-    ) -> T {
-        let (engine, effects) = (&mut self.engine, &mut self.effects);
+    /// Lets the engine execute an action.
+    fn execute(&mut self, action: &Action) -> Result<(), Illegal> {
+        let (engine, memory, effects) = (&mut self.engine, &mut self.memory, &mut self.effects);
         match &mut self.watch {
-            None => act(engine, &mut self.memory, effects),
-            Some(watch) => act(engine, &mut watch.over(&mut self.memory), effects),
+            None => engine.apply(action, memory, effects),
+            Some(watch) => watch.apply(engine, action, memory, effects),
+        }
+    }
+
+    /// Lets the engine execute the action whose turn it is.
+    fn take_turn(&mut self) -> Result<Option<Action>, Illegal> {
+        let (engine, memory, effects) = (&mut self.engine, &mut self.memory, &mut self.effects);
+        match &mut self.watch {
+            None => engine.step(memory, effects),
+            Some(watch) => watch.step(engine, memory, effects),
         }
     }
 
@@ -184,7 +176,7 @@ impl ModelTarget {
                 Due::CqEvent(cq) => self.engine.cq_event_action(cq),
             };
             if let Some(action) = action {
-                self.with_inputs(|engine, inputs, effects| engine.apply(&action, inputs, effects))?;
+                self.execute(&action)?;
                 return Ok(Some(action));
             }
         }
