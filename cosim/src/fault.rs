@@ -3,7 +3,7 @@
 //! A bench that finds nothing must be able to show that it would find something: with a [`Fault`] the run of a sound
 //! engine fails as that of a faulty one does, in the same clock with the same seed.
 
-use crate::ports::{PortsIn, PortsOut};
+use crate::ports::{PortsIn, PortsOut, ReadIn};
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub enum Fault {
     },
     /// Bursts of reads have a fixed address, which the engine's AXI port must not use.
     FixedBurst,
+    /// Memory answers a read of ID 1 that nobody asked for: what the engine relies on, and asserts.
+    StrayAnswer,
 }
 
 /// A fault on its way through a run.
@@ -23,6 +25,32 @@ pub(crate) struct Injector {
     fault: Fault,
     waiting: bool,
     beats: u64,
+    stray: Stray,
+}
+
+/// The answer that nobody asked for: it comes once, behind another one.
+#[derive(Clone, Copy, Debug)]
+struct Stray {
+    is_due: bool,
+    is_offered: bool,
+    left: u8,
+}
+
+impl Stray {
+    /// Beats of an answer to a fetch.
+    const BEATS: u8 = 8;
+
+    /// A beat of it, if one is offered in a clock in which memory drives `memory`.
+    fn offer(&mut self, memory: &ReadIn) -> Option<ReadIn> {
+        self.is_due |= memory.rvalid;
+        self.is_offered = self.is_due && self.left > 0 && !memory.rvalid;
+        self.is_offered.then_some(ReadIn {
+            rvalid: true,
+            rid: 1,
+            rlast: self.left == 1,
+            ..*memory
+        })
+    }
 }
 
 impl Injector {
@@ -31,6 +59,11 @@ impl Injector {
             fault,
             waiting: false,
             beats: 0,
+            stray: Stray {
+                is_due: false,
+                is_offered: false,
+                left: Stray::BEATS,
+            },
         }
     }
 
@@ -46,6 +79,20 @@ impl Injector {
                 }
             }
             Fault::FixedBurst => engine.read.arburst = 0,
+            Fault::StrayAnswer => {
+                self.stray.left -= u8::from(self.stray.is_offered && engine.read.rready);
+            }
         }
+    }
+
+    /// What the engine sees in place of what the bench drives.
+    pub(crate) fn driven(&mut self, bench: &PortsIn) -> PortsIn {
+        let mut driven = *bench;
+        if self.fault == Fault::StrayAnswer
+            && let Some(beat) = self.stray.offer(&bench.read)
+        {
+            driven.read = beat;
+        }
+        driven
     }
 }

@@ -7,8 +7,10 @@ pub mod bus;
 mod fault;
 mod options;
 mod ports;
+mod recording;
 mod sim;
 mod target;
+mod trouble;
 
 /// The checker.
 pub use tandem_lockstep as lockstep;
@@ -16,5 +18,7 @@ pub use tandem_lockstep as lockstep;
 pub use fault::Fault;
 pub use options::{Options, Wave};
 pub use ports::{Beat, LiteIn, LiteOut, PortsIn, PortsOut, ReadIn, ReadOut, WriteIn, WriteOut};
+pub use recording::Ports;
 pub use sim::{Build, Simulation, SimulationError};
 pub use target::RtlTarget;
+pub use trouble::Trouble;

@@ -1,5 +1,6 @@
 //! How a Verilated node is run.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use tandem_model::engine::Watch;
@@ -29,6 +30,8 @@ pub struct Options {
     pub memory: usize,
     /// Whether to keep all inputs, for [`RtlTarget::replay`](crate::RtlTarget::replay).
     pub keep_inputs: bool,
+    /// Clocks in which the ports are recorded, for [`RtlTarget::recorded`](crate::RtlTarget::recorded).
+    pub record: Option<Range<u64>>,
     /// What is wrong with the engine's ports, to see it found.
     pub fault: Option<Fault>,
     /// Who sees each action that the golden model confirmed; nobody does without lockstep.
@@ -69,6 +72,7 @@ impl Default for Options {
             coverage: None,
             memory: 256 << 20,
             keep_inputs: false,
+            record: None,
             fault: None,
             watch: None,
         }

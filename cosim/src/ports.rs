@@ -140,4 +140,12 @@ pub(crate) mod ffi {
     }
 }
 
+impl PortsOut {
+    /// The commit record of this clock, if there is one.
+    pub fn commit(&self) -> Option<u128> {
+        let bits = u128::from(self.commit_high) << 64 | u128::from(self.commit_low);
+        self.commit_valid.then_some(bits)
+    }
+}
+
 pub use ffi::{Beat, LiteIn, LiteOut, PortsIn, PortsOut, ReadIn, ReadOut, WriteIn, WriteOut};

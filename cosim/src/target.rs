@@ -14,7 +14,9 @@ use crate::fault::Injector;
 use crate::lockstep::{Divergence, Lockstep, Record, Summary};
 use crate::options::{Options, Wave};
 use crate::ports::{PortsIn, PortsOut};
+use crate::recording::{Ports, Recording};
 use crate::sim::{Build, Simulation, SimulationError};
+use crate::trouble::Trouble;
 
 /// Clocks that a register access may take.
 const ACCESS_CLOCKS: u32 = 10_000;
@@ -37,6 +39,7 @@ pub struct RtlTarget {
     wave: Option<Wave>,
     coverage: Option<PathBuf>,
     fault: Option<Injector>,
+    recording: Option<Recording>,
     cycle: u64,
     active: u64,
     memory: HostMemory,
@@ -53,6 +56,7 @@ pub struct RtlTarget {
     summary: Option<Summary>,
     divergence: Option<Box<Divergence>>,
     stopped: Option<String>,
+    trouble: Option<Trouble>,
 }
 
 impl RtlTarget {
@@ -88,6 +92,7 @@ impl RtlTarget {
             wave: options.wave,
             coverage: options.coverage,
             fault: options.fault.map(Injector::new),
+            recording: options.record.map(Recording::new),
             cycle: 0,
             active: 0,
             lite: LiteMaster::default(),
@@ -104,6 +109,7 @@ impl RtlTarget {
             summary: None,
             divergence: None,
             stopped: None,
+            trouble: None,
         };
         let reset = target.inputs;
         for _ in 0..RESET_CLOCKS {
@@ -116,6 +122,18 @@ impl RtlTarget {
     /// The divergence that stopped the run, if one did.
     pub fn divergence(&self) -> Option<&Divergence> {
         self.divergence.as_deref()
+    }
+
+    /// What sort of thing went wrong, if something did.
+    pub fn trouble(&self) -> Option<Trouble> {
+        self.trouble
+    }
+
+    /// What the ports did in the clocks that were asked for.
+    pub fn recorded(&self) -> &[Ports] {
+        self.recording
+            .as_ref()
+            .map_or(&[], |recording| recording.seen())
     }
 
     /// What the checker compared; there after [`Target::finish`].
@@ -164,40 +182,70 @@ impl RtlTarget {
         }
     }
 
+    /// The last clock in which something went on.
+    pub fn last_active(&self) -> u64 {
+        self.active
+    }
+
     fn is_active(&self) -> bool {
         self.cycle - self.active < IDLE_CLOCKS
     }
 
     fn step(&mut self, next: &PortsIn) -> Result<(), HalError> {
+        let changed;
+        let driven = match &mut self.fault {
+            Some(fault) => {
+                changed = fault.driven(next);
+                &changed
+            }
+            None => next,
+        };
         if let Some(kept) = &mut self.kept {
-            kept.push(*next);
+            kept.push(*driven);
         }
         if let Some(wave) = self.wave.take_if(|wave| wave.from <= self.cycle) {
             let opened = self.simulation.open_wave(&wave.path);
-            opened.map_err(|error| self.stop(error.to_string()))?;
+            opened.map_err(|error| self.stop((&error).into(), error.to_string()))?;
         }
-        let result = self.simulation.step(next, &mut self.outputs);
+        let result = self.simulation.step(driven, &mut self.outputs);
         if let Some(fault) = &mut self.fault {
             fault.change(&self.inputs, &mut self.outputs);
         }
         self.cycle += 1;
-        result.map_err(|error| self.break_off(format!("cycle {}: {error}", self.cycle)))
+        if let Some(recording) = &mut self.recording {
+            recording.clock(self.cycle, driven, &self.outputs);
+        }
+        result.map_err(|error| {
+            let cause = format!("cycle {}: {error}", self.cycle);
+            self.break_off((&error).into(), cause)
+        })
     }
 
-    fn stop(&mut self, cause: String) -> HalError {
+    fn stop(&mut self, trouble: Trouble, cause: String) -> HalError {
+        self.trouble = Some(trouble);
         self.stopped = Some(cause.clone());
         HalError::Stopped(cause)
     }
 
+    /// Stops because of a divergence.
+    fn diverge(&mut self, divergence: Box<Divergence>) -> HalError {
+        let text = divergence.to_string();
+        self.divergence = Some(divergence);
+        self.stop(Trouble::Divergence, text)
+    }
+
     /// Stops because of something that may have come of a divergence that the checker had no time to tell of.
-    fn break_off(&mut self, cause: String) -> HalError {
+    fn break_off(&mut self, trouble: Trouble, cause: String) -> HalError {
         let earlier = self.lockstep.take().and_then(Lockstep::break_off);
-        let text = match &earlier {
-            Some(divergence) => format!("{divergence}\nwhat came of it: {cause}"),
-            None => cause,
+        let (trouble, text) = match &earlier {
+            Some(divergence) => (
+                Trouble::Divergence,
+                format!("{divergence}\nwhat came of it: {cause}"),
+            ),
+            None => (trouble, cause),
         };
         self.divergence = earlier;
-        self.stop(text)
+        self.stop(trouble, text)
     }
 
     /// One clock.
@@ -207,7 +255,8 @@ impl RtlTarget {
         }
         let mut next = self.inputs;
         if let Err(violation) = self.buses(&mut next) {
-            return Err(self.break_off(format!("bus rule broken: {violation}")));
+            let cause = format!("bus rule broken: {violation}");
+            return Err(self.break_off(Trouble::BusRule, cause));
         }
         self.step(&next)?;
         self.inputs = next;
@@ -273,11 +322,9 @@ impl RtlTarget {
     }
 
     fn commit(&mut self) {
-        let out = &self.outputs;
-        let Some(lockstep) = self.lockstep.as_mut().filter(|_| out.commit_valid) else {
+        let (Some(lockstep), Some(bits)) = (&mut self.lockstep, self.outputs.commit()) else {
             return;
         };
-        let bits = u128::from(out.commit_high) << 64 | u128::from(out.commit_low);
         let record = AbiRecord::from_bytes(&COMMIT, &bits.to_le_bytes());
         let (cycle, stalled) = (self.cycle, self.sink.stalled());
         lockstep.push(match Action::from_record(&record) {
@@ -296,12 +343,10 @@ impl RtlTarget {
 
     /// Stops when the checker has found a divergence.
     fn poll(&mut self) -> Result<(), HalError> {
-        let Some(divergence) = self.lockstep.as_mut().and_then(Lockstep::poll) else {
-            return Ok(());
-        };
-        let text = divergence.to_string();
-        self.divergence = Some(divergence);
-        Err(self.stop(text))
+        match self.lockstep.as_mut().and_then(Lockstep::poll) {
+            Some(divergence) => Err(self.diverge(divergence)),
+            None => Ok(()),
+        }
     }
 
     fn access(&mut self, offset: u32) -> Result<LiteReply, HalError> {
@@ -313,6 +358,7 @@ impl RtlTarget {
             }
         }
         let cause = format!("no answer within {ACCESS_CLOCKS} clocks");
+        self.trouble = Some(Trouble::TimeOut);
         Err(HalError::Register { offset, cause })
     }
 }
@@ -392,22 +438,18 @@ impl Target for RtlTarget {
         while self.advance(64)? {
             if self.cycle > end {
                 let cause = format!("still busy after {FINISH_CLOCKS} clocks without new work");
-                return Err(self.stop(cause));
+                return Err(self.stop(Trouble::TimeOut, cause));
             }
         }
         if let Some(lockstep) = self.lockstep.take() {
             match lockstep.finish(self.cycle, self.sink.stalled(), self.outputs.irq) {
                 Ok(summary) => self.summary = Some(summary),
-                Err(divergence) => {
-                    let text = divergence.to_string();
-                    self.divergence = Some(divergence);
-                    return Err(self.stop(text));
-                }
+                Err(divergence) => return Err(self.diverge(divergence)),
             }
         }
         if let Some(path) = self.coverage.take() {
             let written = self.simulation.model().write_coverage(&path);
-            written.map_err(|error| self.stop(error.to_string()))?;
+            written.map_err(|error| self.stop((&error).into(), error.to_string()))?;
         }
         Ok(())
     }

@@ -18,6 +18,7 @@ pub mod signoff;
 pub mod stop;
 pub mod suite;
 pub mod targets;
+pub mod timing;
 pub mod traffic;
 pub mod vector;
 pub mod world;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tandem_model::abi::regs::DbSq;
 use tandem_model::engine::Config;
 use tandem_model::hal::{Hal, HalError, Target};
 use tandem_model::target::{ModelTarget, Scheduler};
@@ -14,7 +15,9 @@ use tempfile::TempPath;
 
 use crate::breach::{Border, Breach};
 use crate::coverage::Cover;
+use crate::timing::{Timing, Windows};
 use crate::vector::TargetKind;
+use crate::world::FailureKind;
 
 /// Order in which the model makes the engine's choices.
 #[derive(
@@ -39,6 +42,10 @@ pub enum Inject {
     Frame,
     /// A rule of AXI: the kind of an engine's read bursts.
     Burst,
+    /// What an engine relies on: memory answers a read that nobody asked for.
+    Answer,
+    /// Each doorbell of a send queue: nobody hears it.
+    Doorbell,
     /// The last byte of each payload, with a right checksum.
     Payload,
     /// Each refusal: it says that all is well.
@@ -63,7 +70,8 @@ impl Inject {
                 }
                 true
             })),
-            Self::Frame | Self::Burst => None,
+            Self::Doorbell => Some(Breach::Doorbell(|offset, _| offset != DbSq::OFFSET)),
+            Self::Frame | Self::Burst | Self::Answer => None,
         }
     }
 }
@@ -100,6 +108,10 @@ pub struct TargetOptions {
     pub choice: Choice,
     /// Where the engine's waves go.
     pub waves: Option<Waves>,
+    /// The engine's build with assertions, even if there are no waves to write.
+    pub debug: bool,
+    /// Clocks of engines in which their ports are recorded.
+    pub windows: Windows,
     /// Who counts what is covered.
     pub cover: Option<Arc<Cover>>,
     /// The engine without its checker, for measurements.
@@ -191,6 +203,7 @@ fn open_rtl(
     let build = match (&wave, counts) {
         (Some(_), _) => Build::Debug,
         (None, true) => Build::Coverage,
+        (None, false) if options.debug => Build::Debug,
         (None, false) => Build::Fast,
     };
     let data = match build {
@@ -213,14 +226,28 @@ fn open_rtl(
             .as_ref()
             .map(|cover| Watch::new(cover.onlooker())),
         keep_inputs: options.keep_inputs,
+        record: options.windows.get(node).cloned(),
         fault: options.inject.and_then(|inject| match inject {
             Inject::Frame => Some(Fault::FrameBit { beat: BEAT }),
             Inject::Burst => Some(Fault::FixedBurst),
-            Inject::Payload | Inject::Refusal => None,
+            Inject::Answer => Some(Fault::StrayAnswer),
+            Inject::Payload | Inject::Refusal | Inject::Doorbell => None,
         }),
         ..Options::default()
     })?;
     Ok((Inner::Rtl(Box::new(target)), data))
+}
+
+#[cfg(feature = "rtl")]
+fn kind_of(trouble: tandem_cosim::Trouble) -> FailureKind {
+    use tandem_cosim::Trouble;
+    match trouble {
+        Trouble::Divergence => FailureKind::Divergence,
+        Trouble::BusRule => FailureKind::AxiViolation,
+        Trouble::Assertion => FailureKind::Assertion,
+        Trouble::TimeOut => FailureKind::TimeOut,
+        Trouble::Simulator => FailureKind::Stopped,
+    }
 }
 
 #[cfg(not(feature = "rtl"))]
@@ -309,15 +336,35 @@ impl AnyTarget {
         }
     }
 
-    /// Clock of an engine at which to look for what went wrong: that of the divergence, else now.
+    /// Clock of an engine at which to look for what went wrong: that of the divergence, or in which it stopped; else the
+    /// last one in which it did something.
     pub fn scene(&self) -> Option<u64> {
         match &self.inner {
             Inner::Model(_) => None,
             #[cfg(feature = "rtl")]
-            Inner::Rtl(target) => {
-                let divergence = target.divergence();
-                Some(divergence.map_or(target.now(), |divergence| divergence.cycle))
-            }
+            Inner::Rtl(target) => Some(match (target.divergence(), self.trouble()) {
+                (Some(divergence), _) => divergence.cycle,
+                (None, None | Some(FailureKind::TimeOut)) => target.last_active(),
+                (None, Some(_)) => target.now(),
+            }),
+        }
+    }
+
+    /// What sort of failure stopped it.
+    pub fn trouble(&self) -> Option<FailureKind> {
+        match &self.inner {
+            Inner::Model(_) => None,
+            #[cfg(feature = "rtl")]
+            Inner::Rtl(target) => target.trouble().map(kind_of),
+        }
+    }
+
+    /// What its ports did, as far as that was to be recorded.
+    pub fn timing(&self) -> Option<Timing> {
+        match &self.inner {
+            Inner::Model(_) => None,
+            #[cfg(feature = "rtl")]
+            Inner::Rtl(target) => Timing::of(target.recorded(), self.scene()?),
         }
     }
 

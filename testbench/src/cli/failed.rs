@@ -29,8 +29,9 @@ pub fn words(file: &Path, failed: &Failed<'_>) -> String {
     let fault = report::fault(file, failed.text, &failed.failure.fault);
     let detail = failed.failure.detail.as_deref().unwrap_or_default();
     format!(
-        "FAILED {}\n{}\n{}",
+        "FAILED {}: {}\n{}\n{}",
         failed.vector.title(),
+        failed.failure.kind,
         report::plain(&fault),
         detail.trim_end()
     )

@@ -41,7 +41,8 @@ fn xml(runs: &[Run], time: Duration) -> String {
                     report::fault(&run.item.file.path, &run.item.file.text, &failure.fault);
                 let _ = writeln!(
                     out,
-                    "><failure message=\"{}\">{}</failure></testcase>",
+                    "><failure type=\"{}\" message=\"{}\">{}</failure></testcase>",
+                    escaped(failure.kind.words()),
                     escaped(&failure.fault.message),
                     escaped(&format!(
                         "{}\n{}",

@@ -107,6 +107,10 @@ struct Targets {
     #[arg(long, value_enum)]
     scheduler: Option<Choice>,
 
+    /// Run the debug build of the engine: slower, with its assertions
+    #[arg(long)]
+    debug: bool,
+
     /// What is wrong with the engines, to see it found
     #[arg(long, value_enum, hide = true)]
     inject: Option<Inject>,
@@ -147,6 +151,7 @@ impl Targets {
             seed,
             choice: self.scheduler.unwrap_or_default(),
             inject: self.inject,
+            debug: self.debug,
             ..RunOptions::default()
         }
     }

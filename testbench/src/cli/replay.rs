@@ -45,7 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         println!("it fails in the same way:\n  {}", now.message);
         return Ok(true);
     }
-    let how = match now.kind() == record.failure.kind() {
+    let how = match now.gist() == record.failure.gist() {
         true => "it fails in the same way, at another place",
         false => "it fails in another way",
     };

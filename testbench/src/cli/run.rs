@@ -180,6 +180,7 @@ fn run_one(arguments: &Arguments, cover: Option<&Arc<Cover>>, item: &Item) -> Ru
     let choice = arguments.targets.scheduler;
     let choice = choice.or(own.and_then(|head| head.scheduler));
     let options = RunOptions {
+        debug: arguments.targets.debug || arguments.trace.is_some(),
         waves: arguments.trace.clone().map(|path| Waves {
             path,
             ..Waves::default()

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use miette::Result;
 use tandem_testbench::blackbox::file;
-use tandem_testbench::failures::{FRAMES, Record};
+use tandem_testbench::failures::{self, FRAMES, Record};
 use tandem_testbench::show::{Bound, Chart, Selection};
 
 /// Frames before a failure that are shown if no window is asked for.
@@ -82,6 +82,15 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
             write(file, &svg)?;
         }
         None => print!("{}", chart.text(arguments.width.unwrap_or_else(width))),
+    }
+    if arguments.svg.is_none() && !has_window && path.is_dir() {
+        let timings = failures::timings(path).map_err(|error| miette::miette!("{error}"))?;
+        for (node, timing) in &timings {
+            print!(
+                "\n{}",
+                timing.text(node, arguments.width.unwrap_or_else(width))
+            );
+        }
     }
     Ok(true)
 }

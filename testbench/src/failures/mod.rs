@@ -13,11 +13,12 @@ use clap::ValueEnum;
 use thiserror::Error;
 
 pub(crate) use record::cause;
-pub use record::{Again, Outcome, Record, RecordError};
+pub use record::{Again, Outcome, Record, RecordError, timings};
 
 use crate::targets::{Choice, Waves};
+use crate::timing::{self, Timings};
 use crate::vector::{TargetKind, Vector};
-use crate::world::{Failure, Report, RunOptions};
+use crate::world::{Failure, Report, RunOptions, Scene};
 use crate::{runner, traffic};
 
 /// Clocks of waves before the place to look at. Longer ones are large, and seldom looked into.
@@ -30,6 +31,8 @@ pub const VECTOR: &str = "vector.toml";
 pub const FRAMES: &str = "frames.pcapng";
 /// How it ran, for programs.
 pub const RECORD: &str = "run.json";
+/// What the ports of the engines did, for programs.
+pub const TIMING: &str = "timing.json";
 /// Folders of one name. Whoever has more of them has not looked into the first.
 const MAX_FOLDERS: u32 = 1000;
 
@@ -57,6 +60,8 @@ pub struct Kept {
     pub files: Vec<PathBuf>,
     /// What the second run did otherwise than the first, if it did.
     pub note: Option<String>,
+    /// What the ports of the engines did where it failed.
+    pub timings: Timings,
 }
 
 /// Nothing was left behind.
@@ -107,26 +112,6 @@ pub fn keep(parent: &Path, failed: &Failed<'_>) -> Result<Kept, KeepError> {
     std::fs::write(&vector, failed.text).map_err(at(&vector))?;
     let record = folder.join(RECORD);
     std::fs::write(&record, Record::of(failed).text()).map_err(at(&record))?;
-    let capture = folder.join(FRAMES);
-    let waves = Waves {
-        path: folder.join("wave.fst"),
-        from: failed
-            .failure
-            .scene
-            .iter()
-            .map(|(node, clock)| (node.clone(), clock.saturating_sub(WAVE_CLOCKS)))
-            .collect(),
-    };
-    let wave_files: Vec<PathBuf> = engines(failed.vector, failed.options)
-        .into_iter()
-        .map(|node| waves.file(node))
-        .collect();
-    let again = RunOptions {
-        waves: Some(waves),
-        cover: None,
-        capture: Some(capture.clone()),
-        ..failed.options.clone()
-    };
     // The second run may take long, and be stopped: what is known is written before it.
     let report = folder.join(REPORT);
     let text = format!(
@@ -135,13 +120,13 @@ pub fn keep(parent: &Path, failed: &Failed<'_>) -> Result<Kept, KeepError> {
         command(&vector, failed.vector, failed.options)
     );
     std::fs::write(&report, &text).map_err(at(&report))?;
-    let note = compare(failed.failure, &runner::run(failed.vector, &again));
+    let (seen, note) = looked_at(&folder, failed);
     if let Some(note) = &note {
         std::fs::write(&report, format!("{text}\n{note}\n")).map_err(at(&report))?;
     }
 
-    let mut looks = Vec::new();
-    for (node, clock) in &failed.failure.scene {
+    let mut looks = diagrams(&folder, &seen.timings)?;
+    for (node, clock) in &seen.scene {
         let file = folder.join(format!("wave.{node}.fst"));
         if !file.is_file() {
             continue;
@@ -158,15 +143,71 @@ pub fn keep(parent: &Path, failed: &Failed<'_>) -> Result<Kept, KeepError> {
         }
     }
 
-    let mut files = vec![report, record, vector.clone(), capture];
-    files.extend(wave_files);
+    let mut files = vec![report, record, vector.clone(), folder.join(FRAMES)];
+    let engines = engines(failed.vector, failed.options).into_iter();
+    files.extend(engines.map(|node| folder.join(format!("wave.{node}.fst"))));
     files.extend(looks);
     files.retain(|file| file.is_file());
     Ok(Kept {
         vector,
         files,
         note,
+        timings: seen.timings,
     })
+}
+
+/// Does the run once more to write frames and waves; what it did otherwise, in words. With its assertions the debug
+/// build may stop long before what the fast one found: then that is the place to look at, and a third run looks there.
+fn looked_at(folder: &Path, failed: &Failed<'_>) -> (Failure, Option<String>) {
+    let second = around(folder, failed, &failed.failure.scene);
+    let note = compare(failed.failure, &second);
+    let seen = match second {
+        Ok(_) => failed.failure.clone(),
+        Err(second) if note.is_some() && second.scene != failed.failure.scene => {
+            let third = around(folder, failed, &second.scene);
+            third.err().unwrap_or(second)
+        }
+        Err(second) => second,
+    };
+    (seen, note)
+}
+
+/// Does the run once more, with eyes on a clock of each engine.
+fn around(folder: &Path, failed: &Failed<'_>, scene: &Scene) -> Result<Report, Failure> {
+    let clocks = || scene.iter().map(|(node, clock)| (node.clone(), *clock));
+    let options = RunOptions {
+        waves: Some(Waves {
+            path: folder.join("wave.fst"),
+            from: clocks()
+                .map(|(node, clock)| (node, clock.saturating_sub(WAVE_CLOCKS)))
+                .collect(),
+        }),
+        windows: clocks()
+            .map(|(node, clock)| (node, timing::window(clock)))
+            .collect(),
+        cover: None,
+        capture: Some(folder.join(FRAMES)),
+        ..failed.options.clone()
+    };
+    runner::run(failed.vector, &options)
+}
+
+/// Writes what the ports did: for programs, and as pictures.
+fn diagrams(folder: &Path, timings: &Timings) -> Result<Vec<PathBuf>, KeepError> {
+    if timings.is_empty() {
+        return Ok(Vec::new());
+    }
+    let file = folder.join(TIMING);
+    // Writing plain values to a string does not fail.
+    let text = serde_json::to_string_pretty(timings).unwrap_or_default();
+    std::fs::write(&file, text + "\n").map_err(at(&file))?;
+    let mut files = vec![file];
+    for (node, timing) in timings {
+        let file = folder.join(format!("timing.{node}.svg"));
+        std::fs::write(&file, timing.svg(node)).map_err(at(&file))?;
+        files.push(file);
+    }
+    Ok(files)
 }
 
 /// What the second run did otherwise.
@@ -177,8 +218,8 @@ fn compare(first: &Failure, second: &Result<Report, Failure>) -> Option<String> 
             let (first, second) = (Outcome::of(first), Outcome::of(second));
             // Steps do not count: a divergence is found some time after its clock, as fast as the checker is.
             (second.words() != first.words()).then(|| {
-                let words = second.words();
-                format!("With the debug build the run ended otherwise:\n{words}")
+                let (kind, words) = (second.kind, second.words());
+                format!("With the debug build the run ended otherwise ({kind}):\n{words}")
             })
         }
     }
@@ -208,6 +249,9 @@ pub fn run_words(options: &RunOptions) -> String {
         && let Some(choice) = options.choice.to_possible_value()
     {
         words.push_str(&format!(" --scheduler {}", choice.get_name()));
+    }
+    if options.debug {
+        words.push_str(" --debug");
     }
     if let Some(inject) = options.inject.and_then(|inject| inject.to_possible_value()) {
         words.push_str(&format!(" --inject {}", inject.get_name()));

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Failed, RECORD, VECTOR};
+use super::{Failed, RECORD, TIMING, VECTOR};
 use crate::targets::{Choice, Inject};
+use crate::timing::Timings;
 use crate::vector::{self, TargetKind, Vector, VectorError, VectorFile};
-use crate::world::{Failure, RunOptions, Scene};
+use crate::world::{Failure, FailureKind, RunOptions, Scene};
 
 /// Why a folder cannot be used.
 #[derive(Debug, Error)]
@@ -60,6 +62,8 @@ pub enum RecordError {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
+    /// What sort of failure it is.
+    pub kind: FailureKind,
     /// In a sentence.
     pub message: String,
     /// The step, counted from 1.
@@ -74,6 +78,7 @@ impl Outcome {
     /// That of a failure.
     pub fn of(failure: &Failure) -> Self {
         Self {
+            kind: failure.kind,
             message: failure.fault.message.clone(),
             step: failure.step,
             detail: failure.detail.clone(),
@@ -86,8 +91,8 @@ impl Outcome {
         self.detail.as_deref().unwrap_or(&self.message)
     }
 
-    /// The kind of failure: without what becomes other when the run becomes smaller, which is every number.
-    pub fn kind(&self) -> String {
+    /// What stays when the run becomes smaller, which is all but the numbers.
+    pub fn gist(&self) -> String {
         let message = match (self.step, self.message.split_once(": ")) {
             (Some(_), Some((step, rest))) if step.starts_with("step ") => rest,
             _ => self.message.as_str(),
@@ -97,12 +102,12 @@ impl Outcome {
             lines
                 .find(|line| !line.starts_with("engine, action") && !line.contains("divergence on"))
         });
-        let mut kind = without_numbers(message);
+        let mut gist = without_numbers(message);
         if let Some(difference) = difference {
-            kind.push('\n');
-            kind.push_str(&without_numbers(difference));
+            gist.push('\n');
+            gist.push_str(&without_numbers(difference));
         }
-        kind
+        gist
     }
 }
 
@@ -151,6 +156,8 @@ pub struct Record {
     pub seed: u64,
     /// Choices of the model.
     pub scheduler: Choice,
+    /// Whether the engine's build was the one with assertions.
+    pub debug: bool,
     /// What was wrong with the engines on purpose.
     pub inject: Option<Inject>,
     /// How it failed.
@@ -179,6 +186,7 @@ impl Record {
             nodes: options.node_targets.clone(),
             seed: options.seed,
             scheduler: options.choice,
+            debug: options.debug,
             inject: options.inject,
             failure: Outcome::of(failed.failure),
         }
@@ -203,16 +211,7 @@ impl Record {
                 path: folder.into(),
             });
         }
-        let text = std::fs::read_to_string(&path).map_err(|source| RecordError::Read {
-            path: path.clone(),
-            source,
-        })?;
-        serde_json::from_str(&text).map_err(|error| RecordError::Text {
-            path,
-            line: error.line(),
-            column: error.column(),
-            cause: cause(&error),
-        })
+        read_json(&path)
     }
 
     /// How to run it.
@@ -222,6 +221,7 @@ impl Record {
             node_targets: self.nodes.clone(),
             seed: self.seed,
             choice: self.scheduler,
+            debug: self.debug,
             inject: self.inject,
             ..RunOptions::default()
         }
@@ -252,6 +252,31 @@ impl Again {
     }
 }
 
+/// What the ports of the engines did, as far as a folder has it.
+///
+/// # Errors
+/// The file says something else.
+pub fn timings(folder: &Path) -> Result<Timings, RecordError> {
+    let path = folder.join(TIMING);
+    match path.exists() {
+        true => read_json(&path),
+        false => Ok(Timings::new()),
+    }
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, RecordError> {
+    let text = std::fs::read_to_string(path).map_err(|source| RecordError::Read {
+        path: path.into(),
+        source,
+    })?;
+    serde_json::from_str(&text).map_err(|error| RecordError::Text {
+        path: path.into(),
+        line: error.line(),
+        column: error.column(),
+        cause: cause(&error),
+    })
+}
+
 /// What is wrong, without the place, which stands in front.
 pub(crate) fn cause(error: &serde_json::Error) -> String {
     let text = error.to_string();
@@ -265,6 +290,7 @@ mod tests {
 
     fn outcome(message: &str, step: Option<usize>, detail: Option<&str>) -> Outcome {
         Outcome {
+            kind: FailureKind::WrongResult,
             message: message.into(),
             step,
             detail: detail.map(str::to_owned),
@@ -273,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_do_not_make_another_kind() {
+    fn numbers_do_not_make_another_gist() {
         let one = outcome(
             "step 5: memory `m` differs at byte 63 of 0xff",
             Some(5),
@@ -284,27 +310,27 @@ mod tests {
             Some(2),
             None,
         );
-        assert_eq!(one.kind(), other.kind());
-        assert_eq!(one.kind(), "memory `m` differs at byte # of #");
+        assert_eq!(one.gist(), other.gist());
+        assert_eq!(one.gist(), "memory `m` differs at byte # of #");
         let third = outcome(
             "step 2: memory `n` differs at byte 0 of 0x1a",
             Some(2),
             None,
         );
-        assert_ne!(other.kind(), third.kind());
+        assert_ne!(other.gist(), third.gist());
     }
 
     #[test]
-    fn the_difference_of_a_divergence_is_of_its_kind() {
+    fn the_difference_of_a_divergence_is_of_its_gist() {
         let head = "node a: divergence on node a in cycle 12 (seed 1): look in room wire";
         let detail = |line: &str| format!("{head}\nengine, action 3 in cycle 9: SqEmit\n{line}\n");
         let one = outcome(head, None, Some(&detail("frames: expected 64 bytes")));
         let other = outcome(head, None, Some(&detail("reads: expected 64 bytes")));
-        assert_ne!(one.kind(), other.kind());
+        assert_ne!(one.gist(), other.gist());
         assert!(
-            one.kind().ends_with("frames: expected # bytes"),
+            one.gist().ends_with("frames: expected # bytes"),
             "{}",
-            one.kind()
+            one.gist()
         );
     }
 }

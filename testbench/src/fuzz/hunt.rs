@@ -20,7 +20,7 @@ use super::text::{text, used};
 use crate::runner;
 use crate::targets::{Checked, Choice};
 use crate::vector::{self, Fault};
-use crate::world::{Failure, Report, RunOptions, Scene, Tally};
+use crate::world::{Failure, Report, RunOptions, Tally};
 
 /// Runs that make a failing case smaller at most.
 const SHRINK_RUNS: u32 = 3000;
@@ -261,13 +261,7 @@ impl<'a> Case<'a> {
 
     fn run(&self, spec: &Spec, moves: &[Move]) -> Result<Report, Failure> {
         let text = self.text(spec, moves);
-        let broken = |fault: Fault| Failure {
-            fault: fault.into(),
-            step: None,
-            detail: None,
-            scene: Scene::new(),
-        };
-        let vectors = vector::checked(&text).map_err(broken)?;
+        let vectors = vector::checked(&text).map_err(Failure::new)?;
         let mut report = Report::default();
         for vector in &vectors {
             report = runner::run(vector, &self.options)?;
@@ -354,11 +348,9 @@ impl<'a> Case<'a> {
                 break;
             }
         }
-        let failure = self.run(spec, &moves).err().unwrap_or_else(|| Failure {
-            fault: Fault::new(0..0, "the failure did not come again").into(),
-            step: None,
-            detail: None,
-            scene: Scene::new(),
+        let failure = self.run(spec, &moves).err().unwrap_or_else(|| {
+            let fault = Fault::new(0..0, "the failure did not come again");
+            Failure::new(fault)
         });
         Found {
             case: self.number,

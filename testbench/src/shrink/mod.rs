@@ -1,7 +1,7 @@
 //! Making a vector that fails smaller.
 //!
 //! A smaller one is taken if it is a vector (it passes all checks), if it fails in the same way
-//! ([`Outcome::kind`]), and if it asks for nothing wrong: where the first one passed on the model with nothing wrong put
+//! ([`Outcome::gist`]), and if it asks for nothing wrong: where the first one passed on the model with nothing wrong put
 //! in, the smaller one does too. So what an expectation needs is not cut away from under it.
 
 mod cuts;
@@ -83,7 +83,7 @@ pub fn shrink(job: &Job<'_>) -> Result<Smaller, ShrinkError> {
     let asked = passes_elsewhere(&vector, job.options);
     let mut search = Search {
         job,
-        kind: failure.kind(),
+        gist: failure.gist(),
         asked,
         begun: Instant::now(),
         runs: 0,
@@ -164,7 +164,7 @@ fn on_the_model(vector: &Vector, options: &RunOptions) -> RunOptions {
 /// A search as it goes on.
 struct Search<'a> {
     job: &'a Job<'a>,
-    kind: String,
+    gist: String,
     asked: bool,
     begun: Instant,
     runs: u64,
@@ -193,7 +193,7 @@ impl Search<'_> {
             Ok(_) => false,
             Err(failure) => {
                 let outcome = Outcome::of(&failure);
-                let is_same = outcome.kind() == self.kind;
+                let is_same = outcome.gist() == self.gist;
                 if is_same {
                     self.failure = outcome;
                 }

@@ -115,7 +115,8 @@ impl Making<'_> {
         let mut made = 0;
         while made < 2 * self.wishes.len() {
             if self.world.clocks() > end {
-                return wrong(format!("connections are not made in {PATIENCE} clocks"));
+                let late = format!("connections are not made in {PATIENCE} clocks");
+                return Err(TrafficError::Late(late));
             }
             self.world.pump()?;
             for node in 0..self.world.nodes.len() {

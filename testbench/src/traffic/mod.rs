@@ -33,9 +33,10 @@ use thiserror::Error;
 use crate::network::{Action, Corruption, PsnRange, Reorder, Rule, Selection, What, When};
 use crate::stop;
 use crate::targets::{self, Checked};
+use crate::timing::Timings;
 use crate::vector::{Fault, RandomTraffic};
 use crate::world::{
-    Address, Capture, Failure, Node, RunOptions, Scene, World, WorldError, connections,
+    Address, Capture, Failure, FailureKind, Node, RunOptions, Scene, World, WorldError, connections,
 };
 use dice::Dice;
 use lane::Lane;
@@ -76,6 +77,19 @@ pub enum TrafficError {
     /// Something is not as it must be.
     #[error("{0}")]
     Wrong(String),
+    /// Something did not come in time.
+    #[error("{0}")]
+    Late(String),
+}
+
+impl TrafficError {
+    fn kind(&self) -> FailureKind {
+        match self {
+            Self::World(error) => error.into(),
+            Self::Wrong(_) => FailureKind::WrongResult,
+            Self::Late(_) => FailureKind::TimeOut,
+        }
+    }
 }
 
 pub(super) type Result<T = ()> = std::result::Result<T, TrafficError>;
@@ -111,11 +125,15 @@ pub(super) struct Traffic {
 #[error("{error}")]
 pub struct TrafficFailure {
     /// Why.
-    pub error: TrafficError,
+    pub error: Box<TrafficError>,
     /// Requests posted before it: with one more the run fails in the same way.
     pub posted: u64,
+    /// What sort of failure it is.
+    pub kind: FailureKind,
     /// Clock of each engine at which to look.
     pub scene: Scene,
+    /// What the ports of engines did, if that was to be recorded.
+    pub timings: Timings,
 }
 
 impl TrafficFailure {
@@ -123,10 +141,11 @@ impl TrafficFailure {
     pub fn at(&self, span: Range<usize>) -> Failure {
         let text = self.to_string();
         Failure {
-            fault: Fault::new(span, text.lines().next().unwrap_or_default()).into(),
-            step: None,
-            detail: text.contains('\n').then_some(text),
+            kind: self.kind,
             scene: self.scene.clone(),
+            timings: self.timings.clone(),
+            detail: text.contains('\n').then(|| text.clone()),
+            ..Failure::new(Fault::new(span, text.lines().next().unwrap_or_default()))
         }
     }
 }
@@ -141,15 +160,22 @@ pub fn run(
     progress: &dyn Fn(u64),
 ) -> std::result::Result<TrafficReport, TrafficFailure> {
     let mut traffic = Traffic::new(wanted, options).map_err(|error| TrafficFailure {
-        error,
+        kind: error.kind(),
+        error: error.into(),
         posted: 0,
         scene: Scene::default(),
+        timings: Timings::default(),
     })?;
-    traffic.all(progress).map_err(|error| TrafficFailure {
+    traffic.all(progress).map_err(|error| {
         // A divergence is more than what came of it.
-        error: traffic.world.examine().map_or(error, TrafficError::World),
-        posted: traffic.posted,
-        scene: traffic.world.scene(),
+        let error = traffic.world.examine().map_or(error, TrafficError::World);
+        TrafficFailure {
+            kind: traffic.world.trouble().unwrap_or_else(|| error.kind()),
+            error: error.into(),
+            posted: traffic.posted,
+            scene: traffic.world.scene(),
+            timings: traffic.world.timings(),
+        }
     })
 }
 
@@ -320,7 +346,7 @@ impl Traffic {
                 .filter(|lane| !lane.pending.is_empty())
                 .map(Lane::words)
                 .collect();
-            return Err(TrafficError::Wrong(format!(
+            return Err(TrafficError::Late(format!(
                 "no result for {waited} clocks; waiting: {}",
                 stuck.join("; ")
             )));

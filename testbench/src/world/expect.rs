@@ -82,8 +82,10 @@ pub(super) fn await_notification(
         };
         let waited = state.world.clocks() - start;
         if idle > 1 || waited > PATIENCE {
-            return Err(StepError::new(format!("waited {waited} clocks for {what}"))
-                .help(state.outstanding()));
+            return Err(
+                StepError::late(format!("waited {waited} clocks for {what}"))
+                    .help(state.outstanding()),
+            );
         }
     }
 }

@@ -12,6 +12,7 @@ mod expect;
 mod frames;
 mod image;
 mod impair;
+mod kind;
 mod ledger;
 mod local;
 mod memory;
@@ -28,6 +29,7 @@ mod state;
 
 pub use capture::{Capture, CaptureError};
 pub use cm::connections;
+pub use kind::FailureKind;
 pub use ledger::Tally;
 pub use memory::{HostMemory, bytes_of};
 pub use node::{Address, Node, Passed, WorldError};

@@ -7,10 +7,11 @@ use std::time::Duration;
 use tandem_model::hal::Target;
 use tandem_model::wire::MacAddr;
 
-use super::{Capture, Node, Passed, WorldError};
+use super::{Capture, FailureKind, Node, Passed, WorldError};
 use crate::coverage::Cover;
 use crate::network::{Network, Note};
 use crate::targets::Checked;
+use crate::timing::Timings;
 use crate::vector::TargetKind;
 
 /// Clock of each engine at which to look for what went wrong.
@@ -133,6 +134,21 @@ impl World {
             Some((node.name.clone(), clock))
         });
         engines.collect()
+    }
+
+    /// What the ports of engines did, where that was to be recorded.
+    pub fn timings(&self) -> Timings {
+        let engines = self.nodes.iter().filter_map(|node| {
+            let timing = node.nic.hal().timing()?;
+            Some((node.name.clone(), timing))
+        });
+        engines.collect()
+    }
+
+    /// What sort of failure stopped an engine, if one did.
+    pub fn trouble(&self) -> Option<FailureKind> {
+        let mut nodes = self.nodes.iter();
+        nodes.find_map(|node| node.nic.hal().trouble())
     }
 
     /// Lets a little time pass everywhere, and moves frames.

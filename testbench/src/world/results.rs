@@ -226,7 +226,7 @@ pub(super) fn results(state: &mut State, step: &ExpectResults) -> Result {
             let next = wanted
                 .get(got.len())
                 .map_or_else(String::new, Wanted::words);
-            return Err(StepError::new(format!(
+            return Err(StepError::late(format!(
                 "waited {waited} clocks for {} of completion queue `{name}`, {} came; {why}",
                 match wanted.len() {
                     1 => "1 result".into(),

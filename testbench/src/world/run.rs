@@ -10,12 +10,13 @@ use tandem_model::ndk::{ArmType, Notification, NtStatus, Object};
 use super::ledger::CQ;
 use super::state::{Result as StepResult, State, StepError};
 use super::{
-    Scene, Tally, account, build, bytes_of, close, cm, connect, cq, endings, expect, frames,
-    impair, local, oid, post, reads, results, srq,
+    FailureKind, Scene, Tally, World, account, build, bytes_of, close, cm, connect, cq, endings,
+    expect, frames, impair, local, oid, post, reads, results, srq,
 };
 use crate::breach::Breach;
 use crate::coverage::Cover;
 use crate::targets::{Checked, Choice, Inject, TargetOptions, Waves};
+use crate::timing::{Timings, Windows};
 use crate::vector::step::{Arm, CloseQp, Fill, Step, TryQp, Wait};
 use crate::vector::{Fault, TargetKind, Vector};
 
@@ -32,6 +33,10 @@ pub struct RunOptions {
     pub choice: Choice,
     /// Waves.
     pub waves: Option<Waves>,
+    /// The engine's build with assertions, even if there are no waves to write.
+    pub debug: bool,
+    /// Clocks of engines in which their ports are recorded.
+    pub windows: Windows,
     /// Who counts what is covered.
     pub cover: Option<Arc<Cover>>,
     /// Capture file.
@@ -63,6 +68,8 @@ impl RunOptions {
             seed: self.seed,
             choice: self.choice,
             waves: self.waves.clone(),
+            debug: self.debug,
+            windows: self.windows.clone(),
             cover: self.cover.clone(),
             inject: self.inject,
             breach: self.breach,
@@ -85,6 +92,8 @@ pub struct Report {
 /// Why a run failed.
 #[derive(Clone, Debug)]
 pub struct Failure {
+    /// What sort of failure it is.
+    pub kind: FailureKind,
     /// What happened, at the text that it concerns.
     pub fault: Box<Fault>,
     /// The step, counted from 1; `None`: before the first or after the last.
@@ -93,6 +102,8 @@ pub struct Failure {
     pub detail: Option<String>,
     /// Clock of each engine at which to look; empty if it failed before the first step.
     pub scene: Scene,
+    /// What the ports of engines did, if that was to be recorded.
+    pub timings: Timings,
 }
 
 /// Runs a vector.
@@ -106,12 +117,12 @@ pub fn run(vector: &Vector, options: &RunOptions) -> Result<Report, Failure> {
     for (index, step) in vector.steps.iter().enumerate() {
         carry_out(&mut state, vector, step).map_err(|error| {
             let error = examined(&mut state, error);
-            failure(error, Some(index + 1), step.span(), "").after(&state)
+            failure(error, Some(index + 1), step.span(), "").after(&state.world)
         })?;
     }
     end(&mut state).map_err(|error| {
         let error = examined(&mut state, error);
-        failure(error, None, name, "at the end: ").after(&state)
+        failure(error, None, name, "at the end: ").after(&state.world)
     })
 }
 
@@ -123,18 +134,35 @@ fn failure(error: StepError, step: Option<usize>, span: Range<usize>, what: &str
     let mut fault = Fault::new(error.span.unwrap_or(span), message);
     fault.help = error.help;
     Failure {
-        fault: fault.into(),
+        kind: error.kind,
         step,
         detail: error.detail,
-        scene: Scene::new(),
+        ..Failure::new(fault)
     }
 }
 
 impl Failure {
-    /// With the place to look at.
-    fn after(mut self, state: &State) -> Self {
-        self.scene = state.world.scene();
-        self
+    /// One of which nothing else is known.
+    pub fn new(fault: Fault) -> Self {
+        Self {
+            kind: FailureKind::WrongResult,
+            fault: fault.into(),
+            step: None,
+            detail: None,
+            scene: Scene::new(),
+            timings: Timings::new(),
+        }
+    }
+
+    /// With what the engines of a world say of it.
+    #[must_use]
+    pub fn after(self, world: &World) -> Self {
+        Self {
+            kind: world.trouble().unwrap_or(self.kind),
+            scene: world.scene(),
+            timings: world.timings(),
+            ..self
+        }
     }
 }
 

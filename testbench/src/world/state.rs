@@ -7,7 +7,7 @@ use tandem_model::ndk::{Cq, Mr, Mw, NdkError, NtStatus, Pd, Provider, Qp, Remote
 
 use super::cm::Connections;
 use super::ledger::Ledger;
-use super::{HostMemory, World, WorldError};
+use super::{FailureKind, HostMemory, World, WorldError};
 use crate::targets::AnyTarget;
 use crate::vector::object::RegionKind;
 use crate::vector::value::{At, TokenRef};
@@ -17,6 +17,8 @@ use crate::vector::value::{At, TokenRef};
 pub(super) struct StepError {
     /// What happened.
     pub(super) message: String,
+    /// What sort of failure it is.
+    pub(super) kind: FailureKind,
     /// The text that it concerns, if it is not the whole step.
     pub(super) span: Option<Range<usize>>,
     /// More about it.
@@ -29,9 +31,18 @@ impl StepError {
     pub(super) fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
+            kind: FailureKind::WrongResult,
             span: None,
             help: None,
             detail: None,
+        }
+    }
+
+    /// Something that did not come in time.
+    pub(super) fn late(message: impl Into<String>) -> Self {
+        Self {
+            kind: FailureKind::TimeOut,
+            ..Self::new(message)
         }
     }
 
@@ -56,6 +67,7 @@ impl From<WorldError> for StepError {
         };
         Self {
             detail,
+            kind: FailureKind::from(&error),
             ..Self::new(first)
         }
     }
