@@ -127,7 +127,7 @@ pub struct TargetOptions {
 }
 
 /// What a run on a target checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Checked {
     /// Clocks, or actions of the model.
     pub clocks: u64,

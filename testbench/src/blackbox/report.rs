@@ -92,6 +92,16 @@ impl Report {
         text
     }
 
+    /// Violations and the verdict alone.
+    pub fn brief(&self, packets: &[Packet], most: usize) -> String {
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = self.write_violations(packets, most, &mut text);
+        text.push_str(&self.verdict());
+        text.push('\n');
+        text.trim_start().to_owned()
+    }
+
     fn write(&self, packets: &[Packet], most: usize, out: &mut String) -> std::fmt::Result {
         write!(out, "{} frames, {} of RoCEv2", self.frames, self.roce)?;
         let rest = [
@@ -106,19 +116,32 @@ impl Report {
         for (index, one) in self.connections.iter().enumerate() {
             write_connection(index, one, out)?;
         }
+        self.write_violations(packets, most, out)?;
+        write_groups("known ways of Linux", self.quirks(), out)?;
+        write_groups("explained by the network", self.explained(), out)?;
+        writeln!(out, "\n{}", self.verdict())
+    }
+
+    fn write_violations(
+        &self,
+        packets: &[Packet],
+        most: usize,
+        out: &mut String,
+    ) -> std::fmt::Result {
         for finding in self.violations().take(most) {
             write_violation(finding, packets, out)?;
         }
-        let violations = self.violations().count();
-        if violations > most {
-            writeln!(out, "\n{} more violations", violations - most)?;
+        match self.violations().count().saturating_sub(most) {
+            0 => Ok(()),
+            more => writeln!(out, "\n{more} more violations"),
         }
-        write_groups("known ways of Linux", self.quirks(), out)?;
-        write_groups("explained by the network", self.explained(), out)?;
-        match violations {
-            0 => writeln!(out, "\nno violation"),
-            1 => writeln!(out, "\n1 violation"),
-            count => writeln!(out, "\n{count} violations"),
+    }
+
+    fn verdict(&self) -> String {
+        match self.violations().count() {
+            0 => "no violation".into(),
+            1 => "1 violation".into(),
+            count => format!("{count} violations"),
         }
     }
 }

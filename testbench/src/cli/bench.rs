@@ -1,7 +1,10 @@
 //! `tandem bench`.
 
 use miette::Result;
+use serde::Serialize;
 use tandem_testbench::measure::{MeasureOptions, measure};
+
+use super::output::Output;
 
 /// Arguments of `bench`.
 #[derive(clap::Args)]
@@ -21,6 +24,18 @@ pub struct Arguments {
     /// Seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// A figure as JSON.
+#[derive(Serialize)]
+struct Json<'a> {
+    name: &'a str,
+    value: f64,
+    unit: &'a str,
+    machine: bool,
 }
 
 /// Runs the command.
@@ -31,17 +46,30 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         engine: cfg!(feature = "rtl") && !arguments.model_only,
         seed: arguments.seed,
     };
-    let figures = measure(&options, &|what| eprintln!("measuring: {what}"))
-        .map_err(|error| miette::miette!("{error}"))?;
-    for figure in &figures {
-        let note = if figure.machine { "(this machine)" } else { "" };
-        println!(
-            "{:<48}{:>14} {:<11}{note}",
-            figure.name,
-            digits(figure.value),
-            figure.unit
-        );
-    }
+    let output = arguments.output;
+    let note = |what: &str| {
+        if !output.quiet {
+            eprintln!("measuring: {what}");
+        }
+    };
+    let figures = measure(&options, &note).map_err(|error| miette::miette!("{error}"))?;
+    let json = figures.iter().map(|figure| Json {
+        name: &figure.name,
+        value: figure.value,
+        unit: figure.unit,
+        machine: figure.machine,
+    });
+    output.tell(&json.collect::<Vec<_>>(), || {
+        for figure in &figures {
+            let note = if figure.machine { "(this machine)" } else { "" };
+            println!(
+                "{:<48}{:>14} {:<11}{note}",
+                figure.name,
+                digits(figure.value),
+                figure.unit
+            );
+        }
+    })?;
     Ok(true)
 }
 

@@ -7,6 +7,8 @@ use std::time::Duration;
 use miette::Result;
 use tandem_testbench::blackbox::{self, Options, file};
 
+use super::output::Output;
+
 /// Arguments of `check`.
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -26,13 +28,12 @@ pub struct Arguments {
     #[arg(long, value_name = "NS", default_value_t = 10_000)]
     rnr_unit: u64,
 
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-
     /// Violations that are shown with their frames
     #[arg(long, value_name = "N", default_value_t = 20)]
     show: usize,
+
+    #[command(flatten)]
+    output: Output,
 }
 
 /// Runs the command. It fails if there is a violation.
@@ -44,11 +45,10 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         rnr_unit: Duration::from_nanos(arguments.rnr_unit),
     };
     let report = blackbox::check(&packets, &options);
-    if arguments.json {
-        let text = serde_json::to_string_pretty(&report.json());
-        println!("{}", text.map_err(|error| miette::miette!("{error}"))?);
-    } else {
-        print!("{}", report.text(&packets, arguments.show));
-    }
+    let output = arguments.output;
+    output.tell(&report.json(), || match output.quiet {
+        true => print!("{}", report.brief(&packets, arguments.show)),
+        false => print!("{}", report.text(&packets, arguments.show)),
+    })?;
     Ok(report.violations().next().is_none())
 }

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use miette::Result;
+use serde::Serialize;
 use tandem_testbench::coverage::code::Kind;
 use tandem_testbench::coverage::data::Data;
 use tandem_testbench::coverage::functional::POINTS;
 use tandem_testbench::coverage::report::{Hole, Report, Share, Shares};
 use tandem_testbench::coverage::waivers::Waivers;
+
+use super::output::Output;
 
 /// Where waivers are if no file is given.
 pub(super) const WAIVERS: &str = "testbench/coverage/waivers.toml";
@@ -21,7 +24,7 @@ pub struct Arguments {
     folders: Vec<PathBuf>,
 
     /// Show the cover points and what they are for
-    #[arg(long, conflicts_with_all = ["folders", "json", "lcov", "all"])]
+    #[arg(long, conflicts_with_all = ["folders", "lcov", "all"])]
     points: bool,
 
     /// Show all holes; without it, the first of each file and cover point
@@ -31,10 +34,6 @@ pub struct Arguments {
     /// Holes of this room, file or cover point only
     #[arg(long, value_name = "TEXT")]
     of: Option<String>,
-
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 
     /// Write the executed lines and branches in the format of LCOV
     #[arg(long, value_name = "FILE")]
@@ -59,6 +58,25 @@ pub struct Arguments {
     /// Fail if fewer bits changed, in percent
     #[arg(long, value_name = "PERCENT")]
     toggles: Option<f64>,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// A cover point as JSON.
+#[derive(Serialize)]
+struct JsonPoint<'a> {
+    name: &'a str,
+    doc: &'a str,
+    axes: Vec<JsonAxis<'a>>,
+    never: Vec<&'a str>,
+}
+
+/// One of its axes.
+#[derive(Serialize)]
+struct JsonAxis<'a> {
+    name: &'a str,
+    bins: Vec<String>,
 }
 
 /// Holes of one place that are shown if not all are.
@@ -66,8 +84,22 @@ const FEW: usize = 5;
 
 /// Runs the command. It fails if a waiver is refuted, or less is covered than is asked for.
 pub fn run(arguments: &Arguments) -> Result<bool> {
+    let output = arguments.output;
     if arguments.points {
-        print_points();
+        let points = POINTS.iter().map(|point| JsonPoint {
+            name: point.name,
+            doc: point.doc,
+            axes: point
+                .axes
+                .iter()
+                .map(|axis| JsonAxis {
+                    name: axis.name,
+                    bins: (axis.bins)().iter().map(ToString::to_string).collect(),
+                })
+                .collect(),
+            never: point.never.iter().map(|never| never.why).collect(),
+        });
+        output.tell(&points.collect::<Vec<_>>(), print_points)?;
         return Ok(true);
     }
     let mut data = Data::default();
@@ -82,17 +114,20 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         written.map_err(|error| miette::miette!("cannot write {}: {error}", path.display()))?;
     }
     let report = Report::new(&data, &waivers, &arguments.root);
-    if arguments.json {
-        let text = serde_json::to_string_pretty(&report);
-        println!("{}", text.map_err(|error| miette::miette!("{error}"))?);
-    } else {
-        print(arguments, &report);
-    }
     let short = too_little(arguments, &report);
+    let passed = short.is_empty() && report.refuted.is_empty();
+    output.tell(&report, || {
+        print_refuted(&report);
+        match output.quiet {
+            true if passed => println!("as much is covered as is asked for"),
+            true => println!("less is covered than is asked for, or a waiver is refuted"),
+            false => print(arguments, &report),
+        }
+    })?;
     for line in &short {
         eprintln!("{line}");
     }
-    Ok(short.is_empty() && report.refuted.is_empty())
+    Ok(passed)
 }
 
 /// What is below what was asked for, in words.
@@ -151,13 +186,16 @@ fn words(share: Share) -> String {
     )
 }
 
-fn print(arguments: &Arguments, report: &Report) {
+fn print_refuted(report: &Report) {
     for refuted in &report.refuted {
         println!(
             "REFUTED  {}\n         was covered, and is said to be impossible: {}",
             refuted.what, refuted.reason
         );
     }
+}
+
+fn print(arguments: &Arguments, report: &Report) {
     print_holes(arguments, report);
     println!("bins         {}", words(report.functional));
     for kind in Kind::ALL {

@@ -7,16 +7,17 @@ use std::process::Command;
 use miette::Result;
 use serde::Serialize;
 
+use super::output::Output;
+
 /// Arguments of `doctor`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-
     /// The repository
     #[arg(long, value_name = "DIR", default_value = ".")]
     root: PathBuf,
+
+    #[command(flatten)]
+    output: Output,
 }
 
 /// Something that is used, if it is there.
@@ -140,13 +141,17 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     ];
     let tools = TOOLS.iter().map(|tool| find(tool, &arguments.root));
     findings.extend(tools);
-    if arguments.json {
-        let text = serde_json::to_string_pretty(&findings);
-        println!("{}", text.map_err(|error| miette::miette!("{error}"))?);
-    } else {
-        findings.iter().for_each(print);
-    }
-    Ok(cfg!(feature = "rtl"))
+    let can = cfg!(feature = "rtl");
+    let output = arguments.output;
+    output.tell(&findings, || {
+        let told = |finding: &&Finding| !output.quiet || finding.version.is_none();
+        findings.iter().filter(told).for_each(print);
+        println!(
+            "vectors {} on the engine",
+            if can { "run" } else { "do not run" }
+        );
+    })?;
+    Ok(can)
 }
 
 /// This program and the tools that are there, with their versions.

@@ -1,12 +1,15 @@
 //! `tandem explore`.
 
-use std::io::IsTerminal;
+use std::collections::BTreeMap;
 
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use indicatif::ProgressStyle;
 use miette::{Result, miette};
+use serde::Serialize;
 use tandem_testbench::explore::{
-    Exploration, Mutation, Outcome, SearchOptions, WORLDS, World, world,
+    Exploration, Mutation, Outcome, Report, SearchOptions, WORLDS, World, world,
 };
+
+use super::output::Output;
 
 /// Arguments of `explore`.
 #[derive(clap::Args)]
@@ -38,14 +41,68 @@ pub struct Arguments {
     /// Put a fault into the engines, to see it found
     #[arg(long, value_enum, value_name = "FAULT")]
     fault: Option<Mutation>,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// A world as JSON.
+#[derive(Serialize)]
+struct JsonWorld<'a> {
+    name: &'a str,
+    doc: &'a str,
+}
+
+/// An exploration as JSON.
+#[derive(Serialize)]
+struct Json<'a> {
+    world: &'a str,
+    outcome: &'static str,
+    states: u64,
+    steps: u64,
+    depth: u64,
+    seconds: f64,
+    actions: &'a BTreeMap<String, Vec<String>>,
+    /// The rule that does not hold, and the way to where it does not.
+    broken: Option<String>,
+}
+
+impl<'a> Json<'a> {
+    fn of(report: &'a Report) -> Self {
+        let (outcome, broken) = match &report.outcome {
+            Outcome::Holds => ("holds", None),
+            Outcome::Cut => ("cut", None),
+            Outcome::Broken(found) => (
+                "broken",
+                Some(format!("{}\n{}", found.invariant, found.text)),
+            ),
+        };
+        Self {
+            world: report.world,
+            outcome,
+            states: report.progress.states as u64,
+            steps: report.progress.steps as u64,
+            depth: report.progress.depth as u64,
+            seconds: report.time.as_secs_f64(),
+            actions: &report.actions,
+            broken,
+        }
+    }
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<bool> {
+    let output = arguments.output;
     if arguments.list {
-        for world in WORLDS {
-            println!("{:<12} {}", world.name, world.doc);
-        }
+        let json = WORLDS.iter().map(|world| JsonWorld {
+            name: world.name,
+            doc: world.doc,
+        });
+        output.tell(&json.collect::<Vec<_>>(), || {
+            for world in WORLDS {
+                println!("{:<12} {}", world.name, world.doc);
+            }
+        })?;
         return Ok(true);
     }
     let worlds: Vec<&World> = if arguments.all {
@@ -61,14 +118,35 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         });
         named.collect::<Result<_>>()?
     };
-    let mut holds = true;
+    let mut reports = Vec::new();
     for world in worlds {
-        holds &= explore(world, arguments);
+        let report = explore(world, arguments);
+        let holds = report.outcome == Outcome::Holds;
+        // Each may take minutes, so it is told at once.
+        if output.is_full() || output.quiet && !holds {
+            print(&report, arguments.actions);
+        }
+        reports.push(report);
     }
-    Ok(holds)
+    let held = reports
+        .iter()
+        .filter(|report| report.outcome == Outcome::Holds);
+    let (held, all) = (held.count(), reports.len());
+    let json: Vec<Json<'_>> = reports.iter().map(Json::of).collect();
+    output.tell(&json, || println!("{held} of {all} worlds hold"))?;
+    Ok(held == all)
 }
 
-fn explore(world: &World, arguments: &Arguments) -> bool {
+fn print(report: &Report, actions: bool) {
+    println!("{report}");
+    if actions {
+        for (kind, causes) in &report.actions {
+            println!("    {kind}: {}", causes.join(", "));
+        }
+    }
+}
+
+fn explore(world: &World, arguments: &Arguments) -> Report {
     let defaults = SearchOptions::default();
     let exploration = Exploration {
         mutation: arguments.fault,
@@ -78,10 +156,9 @@ fn explore(world: &World, arguments: &Arguments) -> bool {
         },
         ..Exploration::of(*world)
     };
-    let bar = ProgressBar::new_spinner();
-    if !std::io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
+    let bar = arguments.output.progress(0, "");
+    // Nobody knows how many there are.
+    bar.set_style(ProgressStyle::default_spinner());
     let report = exploration.run(&|progress| {
         bar.set_message(format!(
             "{}: {} states, depth {}",
@@ -90,11 +167,5 @@ fn explore(world: &World, arguments: &Arguments) -> bool {
         bar.tick();
     });
     bar.finish_and_clear();
-    println!("{report}");
-    if arguments.actions {
-        for (kind, causes) in &report.actions {
-            println!("    {kind}: {}", causes.join(", "));
-        }
-    }
-    report.outcome == Outcome::Holds
+    report
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use tandem_testbench::failures::{self, Failed, KeepError, Kept};
+use tandem_testbench::signoff::FailureRow;
 
 use super::{Targets, report};
 
@@ -55,5 +56,37 @@ pub fn print(kept: Option<&Result<Kept, KeepError>>, failed: &Failed<'_>, otherw
         }
         Some(Err(error)) => println!("{error}\n\nrun it again with:\n  {otherwise}\n"),
         None => println!("run it again with:\n  {otherwise}\n"),
+    }
+}
+
+/// A run that failed; `file` is where its vector stands, `command` does it again.
+pub fn row(
+    title: String,
+    file: &Path,
+    found: &Failed<'_>,
+    kept: Option<&Result<Kept, KeepError>>,
+    command: String,
+) -> FailureRow {
+    let mut report = words(file, found);
+    let (mut files, mut timing) = Default::default();
+    match kept {
+        None => {}
+        Some(Ok(kept)) => {
+            if let Some(note) = &kept.note {
+                report.push_str(&format!("\n\n{note}"));
+            }
+            files = kept.files.clone();
+            timing = kept.timings.clone();
+        }
+        Some(Err(error)) => report.push_str(&format!("\n\n{error}")),
+    }
+    FailureRow {
+        title,
+        kind: found.failure.kind,
+        message: found.failure.fault.message.clone(),
+        report,
+        command,
+        files,
+        timing,
     }
 }

@@ -1,18 +1,19 @@
 //! `tandem fuzz`.
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::Result;
+use serde::Serialize;
 use tandem_testbench::failures::Failed;
 use tandem_testbench::fuzz::{self, Found, Summary, Wish, hunt};
+use tandem_testbench::signoff::FailureRow;
 use tandem_testbench::vector;
 use tandem_testbench::world::RunOptions;
 
+use super::output::Output;
 use super::{Targets, failed};
 
 /// Where vectors of failures go if no folder is given.
@@ -59,6 +60,20 @@ pub struct Arguments {
     /// Cases that run at the same time
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Json<'a> {
+    passed: bool,
+    target: String,
+    seconds: f64,
+    #[serde(flatten)]
+    summary: &'a Summary,
+    failures: Vec<FailureRow>,
 }
 
 /// Runs the command.
@@ -80,26 +95,36 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         },
         scheduler: arguments.targets.scheduler,
     };
-    let bar = ProgressBar::new(arguments.cases);
-    if !std::io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} cases, {eta} left") {
-        bar.set_style(style);
-    }
+    let output = arguments.output;
+    let bar = output.progress(arguments.cases, "cases, {eta} left");
     let start = Instant::now();
     let summary = hunt(&wish, &|cases| bar.set_position(cases));
     bar.finish_and_clear();
     super::gathered(gather.as_ref())?;
+    let time = start.elapsed();
+    let mut failures = Vec::new();
     for found in &summary.found {
-        tell(arguments, found)?;
+        failures.extend(tell(arguments, found)?);
     }
-    print(&summary, &wish, start.elapsed());
-    Ok(summary.found.is_empty())
+    let json = Json {
+        passed: summary.found.is_empty(),
+        target: wish.options.target_words(),
+        seconds: time.as_secs_f64(),
+        summary: &summary,
+        failures,
+    };
+    output.tell(&json, || {
+        if output.is_full() {
+            print(&summary);
+        }
+        verdict(&summary, &json.target, time);
+    })?;
+    Ok(json.passed)
 }
 
 /// Keeps the vector of a failure, and says what it shows.
-fn tell(arguments: &Arguments, found: &Found) -> Result<()> {
+fn tell(arguments: &Arguments, found: &Found) -> Result<Vec<FailureRow>> {
+    let mut rows = Vec::new();
     let file = arguments.keep.join(format!("{}.toml", found.name));
     let wrong = |error: std::io::Error| miette::miette!("cannot write {}: {error}", file.display());
     std::fs::create_dir_all(&arguments.keep).map_err(wrong)?;
@@ -114,19 +139,23 @@ fn tell(arguments: &Arguments, found: &Found) -> Result<()> {
             failure: &found.failure,
             report: "",
         };
-        println!("{}\n", failed::words(&file, &failure));
-        println!(
-            "case {} of seed {}: {} moves, {} of them needed",
-            found.case, arguments.seed, found.moves[0], found.moves[1]
-        );
         let kept = failed::keep(&arguments.targets, &file, &failure);
         // Seed and scheduler stand in the vector.
         let target = found.options.target_words();
         let again = format!("tandem run {} --target {target}", file.display());
-        failed::print(kept.as_ref(), &failure, &again);
-        println!("kept as a regression:\n  {}\n", file.display());
+        if !arguments.output.json {
+            println!("{}\n", failed::words(&file, &failure));
+            println!(
+                "case {} of seed {}: {} moves, {} of them needed",
+                found.case, arguments.seed, found.moves[0], found.moves[1]
+            );
+            failed::print(kept.as_ref(), &failure, &again);
+            println!("kept as a regression:\n  {}\n", file.display());
+        }
+        let title = found.name.clone();
+        rows.push(failed::row(title, &file, &failure, kept.as_ref(), again));
     }
-    Ok(())
+    Ok(rows)
 }
 
 fn list<K: ToString>(counts: &BTreeMap<K, u64>) -> String {
@@ -136,7 +165,7 @@ fn list<K: ToString>(counts: &BTreeMap<K, u64>) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-fn print(summary: &Summary, wish: &Wish, time: Duration) {
+fn print(summary: &Summary) {
     println!("moves:        {}", list(&summary.moves));
     println!("impairments:  {}", list(&summary.impairments));
     println!("memory:       {}", list(&summary.memory));
@@ -152,11 +181,15 @@ fn print(summary: &Summary, wish: &Wish, time: Duration) {
         "{} bytes compared, {} frames, {} clocks, {} decisions of the engine checked",
         summary.tally.bytes, summary.frames, summary.checked.clocks, summary.checked.actions
     );
+    println!();
+}
+
+fn verdict(summary: &Summary, target: &str, time: Duration) {
     println!(
-        "\n{} of {} cases passed on target {} in {:.1} s",
+        "{} of {} cases passed on target {} in {:.1} s",
         summary.cases - summary.found.len() as u64,
         summary.cases,
-        wish.options.target_words(),
+        target,
         time.as_secs_f64()
     );
 }

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use miette::Result;
+use serde::Serialize;
 use tandem_testbench::plan::{Cell, Matrix, Place};
 use tandem_testbench::vector;
 
+use super::output::Output;
 use super::{VECTORS, report};
 
 /// Where the table of cells is.
@@ -15,22 +17,55 @@ const TABLE: &str = "testbench/plan/matrix.toml";
 /// So many vectors are named for a cell.
 const NAMED: usize = 3;
 
+/// A cell as JSON.
+#[derive(Serialize)]
+struct Json<'a> {
+    operation: String,
+    flag: Option<&'static str>,
+    outcome: String,
+    /// Vectors that show it.
+    vectors: Vec<&'a Path>,
+    /// Why it cannot be.
+    never: Option<&'a str>,
+}
+
+impl<'a> Json<'a> {
+    fn of((place, cell): &'a (Place, Cell)) -> Self {
+        let (vectors, never) = match cell {
+            Cell::Shown(paths) => (paths.iter().map(PathBuf::as_path).collect(), None),
+            Cell::Never(why) => (Vec::new(), Some(why.as_str())),
+        };
+        Self {
+            operation: format!("{:?}", place.operation),
+            flag: place.flag,
+            outcome: place.outcome.to_string(),
+            vectors,
+            never,
+        }
+    }
+}
+
 /// Prints the matrix. It fails if vectors show what the table does not have.
-pub fn run(files: &[PathBuf], holes: bool) -> Result<bool> {
+pub fn run(files: &[PathBuf], holes: bool, output: Output) -> Result<bool> {
     let files = files.iter().map(|path| vector::load(path));
     let files: Vec<_> = files.collect::<Result<_, _>>().map_err(report::vector)?;
     let matrix = Matrix::read(Path::new(TABLE), &files).map_err(report::plan)?;
-    if holes {
-        println!("Cells that no vector shows:\n");
-        matrix.holes().for_each(|place| println!("{place}"));
-        println!();
-    }
-    let mut last = None;
-    for (place, cell) in &matrix.cells {
-        print_cell(last, place, cell);
-        last = Some(place);
-    }
-    print_summary(&matrix);
+    let json: Vec<Json<'_>> = matrix.cells.iter().map(Json::of).collect();
+    output.tell(&json, || {
+        if holes {
+            println!("Cells that no vector shows:\n");
+            matrix.holes().for_each(|place| println!("{place}"));
+            println!();
+        }
+        let mut last = None;
+        for (place, cell) in &matrix.cells {
+            print_cell(last, place, cell);
+            last = Some(place);
+        }
+        if output.is_full() {
+            print_summary(&matrix);
+        }
+    })?;
     for (place, paths) in &matrix.unforeseen {
         eprintln!(
             "{place}\n    is shown by {}, and not in the table",

@@ -15,6 +15,7 @@ mod junit;
 mod list;
 mod matrix;
 mod new;
+mod output;
 mod plan;
 mod random;
 mod replay;
@@ -66,7 +67,7 @@ enum Command {
     /// Say in words what a vector does
     Explain(explain::Arguments),
     /// Print the JSON Schema of vectors
-    Schema,
+    Schema(Schema),
     /// Random traffic: all requests, sizes and flags, with every result and every byte compared
     Random(random::Arguments),
     /// Every order of events in small worlds: loss, duplicates, reordering, late memory
@@ -213,19 +214,36 @@ fn command() -> clap::Command {
     })
 }
 
-/// What was typed, with what `tandem.toml` says.
-fn arguments() -> miette::Result<Arguments> {
+/// What was typed, with what `tandem.toml` says; and whether the answer is to be JSON.
+fn arguments() -> miette::Result<(Arguments, bool)> {
     let typed = std::env::args_os().collect();
     let all = config::arguments(&Arguments::command(), typed)?;
     let matches = command().get_matches_from(all);
-    Arguments::from_arg_matches(&matches).map_err(|error| miette::miette!("{error}"))
+    let json = matches.subcommand().is_some_and(|(_, options)| {
+        let json = options.try_get_one("json");
+        json.is_ok_and(|json| json == Some(&true))
+    });
+    let arguments = Arguments::from_arg_matches(&matches);
+    let arguments = arguments.map_err(|error| miette::miette!("{error}"))?;
+    Ok((arguments, json))
+}
+
+/// Runs a command. What it could not do is told in JSON too if that is the answer's form.
+fn answer((arguments, json): (Arguments, bool)) -> miette::Result<bool> {
+    let outcome = run_command(arguments);
+    if let Err(error) = &outcome
+        && json
+    {
+        output::failed(&error.to_string());
+    }
+    outcome
 }
 
 /// Runs the command line.
 pub fn main() -> ExitCode {
     report::install();
     interrupt::install();
-    match arguments().and_then(run_command) {
+    match arguments().and_then(answer) {
         _ if stop::asked() => ExitCode::from(interrupt::STATUS),
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -244,7 +262,7 @@ fn run_command(arguments: Arguments) -> miette::Result<bool> {
         Command::Cover(arguments) => cover::run(&arguments),
         Command::Signoff(arguments) => signoff::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
-        Command::Schema => print_schema(),
+        Command::Schema(arguments) => print_schema(&arguments),
         Command::Random(arguments) => random::run(&arguments),
         Command::Explore(arguments) => explore::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
@@ -261,9 +279,16 @@ fn run_command(arguments: Arguments) -> miette::Result<bool> {
     }
 }
 
-fn print_schema() -> miette::Result<bool> {
-    let text = serde_json::to_string_pretty(&schema());
-    println!("{}", text.map_err(|error| miette::miette!("{error}"))?);
+/// Arguments of `schema`.
+#[derive(Args)]
+struct Schema {
+    #[command(flatten)]
+    output: output::Output,
+}
+
+/// It is JSON in any case.
+fn print_schema(_: &Schema) -> miette::Result<bool> {
+    output::document(&schema())?;
     Ok(true)
 }
 

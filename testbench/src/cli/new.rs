@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use miette::Result;
+use serde::Serialize;
+
+use super::output::Output;
 
 /// Arguments of `new`.
 #[derive(clap::Args)]
@@ -15,6 +18,17 @@ pub struct Arguments {
     /// What it begins with
     #[arg(long, value_enum, default_value_t)]
     request: Request,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Json<'a> {
+    file: &'a Path,
+    /// What runs it.
+    command: String,
 }
 
 /// The request that a new vector makes.
@@ -41,8 +55,17 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         ));
     }
     write(&path, &text(&name, arguments.request))?;
-    let shown = path.display();
-    println!("{shown}\nrun it with\n  tandem run {shown}");
+    let json = Json {
+        file: &path,
+        command: format!("tandem run {}", path.display()),
+    };
+    let output = arguments.output;
+    output.tell(&json, || {
+        println!("{}", path.display());
+        if output.is_full() {
+            println!("run it with\n  {}", json.command);
+        }
+    })?;
     Ok(true)
 }
 

@@ -7,6 +7,7 @@ use miette::Result;
 use serde::Serialize;
 use tandem_testbench::plan::{Cover, Duty, Kind, Plan, Requirement, State};
 
+use super::output::Output;
 use super::report;
 
 /// Arguments of `plan`.
@@ -24,29 +25,35 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "ids")]
     open: bool,
 
-    /// Print JSON: the requirements that are named, else all
-    #[arg(long, conflicts_with_all = ["all", "open"])]
-    json: bool,
-
     /// The repository
     #[arg(long, value_name = "DIR", default_value = ".")]
     root: PathBuf,
+
+    #[command(flatten)]
+    output: Output,
 }
 
 /// Runs the command. It fails if there is a provider duty that nothing covers, and that is not known to be open.
 pub fn run(arguments: &Arguments) -> Result<bool> {
     let plan = Plan::read(&arguments.root).map_err(report::plan)?;
-    let rows = named(&plan, &arguments.ids)?;
-    if arguments.json {
-        print_json(&plan, &rows)?;
-    } else if arguments.open {
-        print_open(&plan);
-    } else if arguments.all || !arguments.ids.is_empty() {
-        rows.iter().for_each(|row| print_row(&plan, row));
-    } else {
-        print_summary(&plan);
+    let mut rows = named(&plan, &arguments.ids)?;
+    if arguments.open {
+        rows.retain(|row| plan.open.missing(&row.id).is_some());
     }
     let forgotten = plan.open.forgotten(&plan.tables, &plan.coverage);
+    let output = arguments.output;
+    output.tell(&json(&plan, &rows), || {
+        if arguments.open {
+            print_open(&plan);
+        } else if arguments.all || !arguments.ids.is_empty() {
+            rows.iter().for_each(|row| print_row(&plan, row));
+        } else if output.is_full() {
+            print_summary(&plan);
+        } else {
+            let duties = plan.tables.duties().count();
+            println!("{} of {duties} duties are forgotten", forgotten.len());
+        }
+    })?;
     for duty in &forgotten {
         eprintln!("{} is covered by nothing, and not in open.toml", duty.id);
     }
@@ -170,9 +177,8 @@ struct Row<'a> {
     missing: Option<&'a str>,
 }
 
-fn print_json(plan: &Plan, rows: &[&Requirement]) -> Result<()> {
-    let rows: Vec<Row<'_>> = rows
-        .iter()
+fn json<'a>(plan: &'a Plan, rows: &[&'a Requirement]) -> Vec<Row<'a>> {
+    rows.iter()
         .map(|row| Row {
             id: &row.id,
             layer: &row.layer,
@@ -183,8 +189,5 @@ fn print_json(plan: &Plan, rows: &[&Requirement]) -> Result<()> {
             reason: row.reason.as_deref(),
             missing: plan.open.missing(&row.id),
         })
-        .collect();
-    let text = serde_json::to_string_pretty(&rows);
-    println!("{}", text.map_err(|error| miette::miette!("{error}"))?);
-    Ok(())
+        .collect()
 }

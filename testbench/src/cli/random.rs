@@ -1,17 +1,18 @@
 //! `tandem random`.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::Result;
-use tandem_testbench::failures::{self, Failed};
+use serde::Serialize;
+use tandem_testbench::failures::{self, Failed, VECTOR};
+use tandem_testbench::signoff::FailureRow;
 use tandem_testbench::traffic::{self, TrafficFailure, TrafficReport};
-use tandem_testbench::vector::{self, At, RandomTraffic};
-use tandem_testbench::world::RunOptions;
+use tandem_testbench::vector::{self, At, RandomTraffic, Vector};
+use tandem_testbench::world::{Failure, RunOptions};
 
+use super::output::Output;
 use super::{Targets, failed};
 
 /// Arguments of `random`.
@@ -30,6 +31,21 @@ pub struct Arguments {
     /// Write the frames to a capture file that Wireshark opens
     #[arg(long, value_name = "out.pcapng")]
     capture: Option<PathBuf>,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Json {
+    passed: bool,
+    target: String,
+    seed: u64,
+    seconds: f64,
+    /// What was done, if it passed.
+    report: Option<TrafficReport>,
+    failures: Vec<FailureRow>,
 }
 
 /// Runs the command.
@@ -40,55 +56,97 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         capture: arguments.capture.clone(),
         ..arguments.targets.options(arguments.seed)
     };
-    let bar = ProgressBar::new(arguments.traffic.requests);
-    if !std::io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} requests, {eta} left") {
-        bar.set_style(style);
-    }
+    let output = arguments.output;
+    let bar = output.progress(arguments.traffic.requests, "requests, {eta} left");
     let start = Instant::now();
     let outcome = traffic::run(&arguments.traffic, &options, &|posted| {
         bar.set_position(posted);
     });
     bar.finish_and_clear();
     super::gathered(gather.as_ref())?;
+    let mut json = Json {
+        passed: outcome.is_ok(),
+        target: options.target_words(),
+        seed: options.seed,
+        seconds: start.elapsed().as_secs_f64(),
+        report: None,
+        failures: Vec::new(),
+    };
     match outcome {
         Ok(report) => {
-            print(&report, &options, start.elapsed().as_secs_f64());
-            Ok(true)
+            let report = json.report.insert(report);
+            if output.is_full() {
+                print(report);
+            }
+            if !output.json {
+                verdict(report, &options, json.seconds);
+            }
         }
-        Err(failure) => {
-            fail(arguments, &options, &failure)?;
-            Ok(false)
-        }
+        Err(failure) => json.failures = fail(arguments, &options, &failure)?,
     }
+    output.tell(&json, || {})?;
+    Ok(json.passed)
 }
 
-/// Makes a vector of the failure, no longer than it has to be, and keeps what there is of it.
-fn fail(arguments: &Arguments, options: &RunOptions, failure: &TrafficFailure) -> Result<()> {
-    let shorter = RandomTraffic {
-        requests: arguments.traffic.requests.min(failure.posted + 1),
-        ..arguments.traffic.clone()
-    };
-    let text = shorter.to_text(options.seed);
-    let wrong = |fault: vector::Fault| miette::miette!("{}", fault.message);
-    let vectors = vector::parse(&text).map_err(wrong)?;
-    let file = Path::new("vector.toml");
+/// Makes a vector of the failure, no longer than it has to be, keeps what there is of it, and tells of it.
+fn fail(
+    arguments: &Arguments,
+    options: &RunOptions,
+    failure: &TrafficFailure,
+) -> Result<Vec<FailureRow>> {
+    let output = arguments.output;
+    let mut rows = Vec::new();
+    let (text, vectors) = shorter(&arguments.traffic, options, failure)?;
+    let file = Path::new(VECTOR);
     for vector in &vectors {
         let found = Failed {
             vector,
             text: &text,
             options,
-            failure: &failure.at(vector.head.traffic.as_ref().map_or(0..0, At::span)),
+            failure: &self::failure(vector, failure),
             report: "",
         };
-        println!("{}\n", failed::words(file, &found));
-        eprintln!("keeping what there is of it; for frames and waves it runs once more");
+        if !output.json {
+            println!("{}\n", failed::words(file, &found));
+        }
+        if !output.quiet {
+            eprintln!("keeping what there is of it; for frames and waves it runs once more");
+        }
         let kept = failed::keep(&arguments.targets, file, &found);
-        failed::print(kept.as_ref(), &found, &command(&arguments.traffic, options));
+        let command = command(&arguments.traffic, options);
+        if !output.json {
+            failed::print(kept.as_ref(), &found, &command);
+        }
+        rows.push(failed::row(
+            vector.title(),
+            file,
+            &found,
+            kept.as_ref(),
+            command,
+        ));
     }
-    Ok(())
+    Ok(rows)
+}
+
+/// A vector that fails in the same way, no longer than it has to be, with its text.
+pub fn shorter(
+    traffic: &RandomTraffic,
+    options: &RunOptions,
+    failure: &TrafficFailure,
+) -> Result<(String, Vec<Vector>)> {
+    let shorter = RandomTraffic {
+        requests: traffic.requests.min(failure.posted + 1),
+        ..traffic.clone()
+    };
+    let text = shorter.to_text(options.seed);
+    let vectors = vector::parse(&text);
+    let vectors = vectors.map_err(|fault| miette::miette!("{}", fault.message))?;
+    Ok((text, vectors))
+}
+
+/// The failure as one of that vector.
+pub fn failure(vector: &Vector, failure: &TrafficFailure) -> Failure {
+    failure.at(vector.head.traffic.as_ref().map_or(0..0, At::span))
 }
 
 /// The command that does a run.
@@ -122,7 +180,7 @@ pub fn command(traffic: &RandomTraffic, options: &RunOptions) -> String {
     command
 }
 
-fn print(report: &TrafficReport, options: &RunOptions, seconds: f64) {
+fn print(report: &TrafficReport) {
     let total: u64 = report.requests.values().sum();
     let kinds: Vec<String> = report
         .requests
@@ -149,6 +207,9 @@ fn print(report: &TrafficReport, options: &RunOptions, seconds: f64) {
         "{} results and {} bytes compared, {} calls refused as they must be, {} notifications",
         report.results, report.bytes, report.refused, report.notifications
     );
+}
+
+fn verdict(report: &TrafficReport, options: &RunOptions, seconds: f64) {
     println!(
         "{} frames, {} clocks, {} decisions of the engine checked, on target {} in {seconds:.1} s",
         report.frames,

@@ -1,19 +1,20 @@
 //! `tandem run`.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::Result;
+use serde::Serialize;
 use tandem_testbench::coverage::Cover;
 use tandem_testbench::failures::{self, Failed, KeepError, Kept};
 use tandem_testbench::runner;
+use tandem_testbench::signoff::{FailureRow, RunRow};
 use tandem_testbench::suite::{self, Item};
 use tandem_testbench::targets::Waves;
 use tandem_testbench::world::{Failure, Report, RunOptions};
 
+use super::output::Output;
 use super::{Targets, failed, junit, paths_or_default, report, summary};
 
 /// Arguments of `run`.
@@ -49,11 +50,14 @@ pub struct Arguments {
     /// Run only the case whose name contains this
     #[arg(long, value_name = "TEXT")]
     case: Option<String>,
+
+    #[command(flatten)]
+    output: Output,
 }
 
 impl Arguments {
     /// All of them as they are if only targets are named.
-    pub(super) fn of(targets: &Targets, jobs: Option<usize>) -> Self {
+    pub(super) fn of(targets: &Targets, jobs: Option<usize>, output: Output) -> Self {
         Self {
             paths: Vec::new(),
             targets: targets.clone(),
@@ -63,6 +67,7 @@ impl Arguments {
             junit: None,
             jobs,
             case: None,
+            output,
         }
     }
 }
@@ -92,6 +97,30 @@ impl Run {
             report: "",
         })
     }
+
+    /// The run in a table.
+    pub(super) fn row(&self) -> RunRow {
+        let report = self.outcome.as_ref().ok().cloned().unwrap_or_default();
+        RunRow {
+            title: self.item.title(),
+            file: self.item.file.path.clone(),
+            seed: self.options.seed,
+            passed: self.outcome.is_ok(),
+            frames: report.frames,
+            clocks: report.checked.clocks,
+            actions: report.checked.actions,
+            seconds: self.time.as_secs_f64(),
+        }
+    }
+
+    /// The failure in a table.
+    pub(super) fn failure(&self) -> Option<FailureRow> {
+        let found = self.failed()?;
+        let path = &self.item.file.path;
+        let command = failures::command(path, found.vector, found.options);
+        let kept = self.kept.as_ref();
+        Some(failed::row(self.item.title(), path, &found, kept, command))
+    }
 }
 
 /// Runs the command.
@@ -118,21 +147,42 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     let cover = gather.as_ref().map(|gather| &gather.cover);
     let runs = run_all(arguments, cover, &items);
     super::gathered(gather.as_ref())?;
-    for failed in runs.iter().filter(|run| run.outcome.is_err()) {
-        print_failure(failed);
-    }
-    let targets = arguments.targets.options(0).target_words();
-    summary::print(&runs, &targets, start.elapsed());
+    let time = start.elapsed();
     if let Some(path) = &arguments.junit {
-        junit::write(path, &runs, start.elapsed())?;
+        junit::write(path, &runs, time)?;
     }
-    if runs.len() < items.len() {
-        println!(
-            "stopped: {} vector runs were not begun",
-            items.len() - runs.len()
-        );
-    }
-    Ok(runs.iter().all(|run| run.outcome.is_ok()))
+    let json = Json {
+        passed: runs.iter().all(|run| run.outcome.is_ok()),
+        target: arguments.targets.options(0).target_words(),
+        seconds: time.as_secs_f64(),
+        not_begun: items.len() - runs.len(),
+        runs: runs.iter().map(Run::row).collect(),
+        failures: runs.iter().filter_map(Run::failure).collect(),
+    };
+    let output = arguments.output;
+    output.tell(&json, || {
+        runs.iter().for_each(print_failure);
+        match output.quiet {
+            true => summary::verdict(&runs, &json.target, time),
+            false => summary::print(&runs, &json.target, time),
+        }
+        if json.not_begun > 0 {
+            println!("stopped: {} vector runs were not begun", json.not_begun);
+        }
+    })?;
+    Ok(json.passed)
+}
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Json {
+    passed: bool,
+    target: String,
+    seconds: f64,
+    /// Runs that nobody waited for.
+    not_begun: usize,
+    runs: Vec<RunRow>,
+    failures: Vec<FailureRow>,
 }
 
 /// A file that cannot be written is found before the run, not after it.
@@ -160,7 +210,7 @@ pub(super) fn run_all(
     cover: Option<&Arc<Cover>>,
     items: &[Item],
 ) -> Vec<Run> {
-    let bar = progress(items.len());
+    let bar = arguments.output.progress(items.len() as u64, "{msg}");
     let runs = suite::side_by_side(
         items,
         arguments.jobs.unwrap_or_else(suite::threads),
@@ -206,17 +256,6 @@ fn run_one(arguments: &Arguments, cover: Option<&Arc<Cover>>, item: &Item) -> Ru
         .failed()
         .and_then(|found| failed::keep(&arguments.targets, &item.file.path, &found));
     run
-}
-
-fn progress(length: usize) -> ProgressBar {
-    let bar = ProgressBar::new(length as u64);
-    if !std::io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}") {
-        bar.set_style(style);
-    }
-    bar
 }
 
 fn print_failure(run: &Run) {

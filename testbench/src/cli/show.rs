@@ -3,9 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use miette::Result;
+use serde::Serialize;
 use tandem_testbench::blackbox::file;
 use tandem_testbench::failures::{self, FRAMES, Record};
 use tandem_testbench::show::{Bound, Chart, Selection};
+use tandem_testbench::timing::Timings;
+
+use super::output::Output;
 
 /// Frames before a failure that are shown if no window is asked for.
 const BEFORE_FAILURE: usize = 40;
@@ -38,6 +42,18 @@ pub struct Arguments {
     /// Write an SVG file, and print nothing
     #[arg(long, value_name = "out.svg")]
     svg: Option<PathBuf>,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Json<'a> {
+    #[serde(flatten)]
+    chart: &'a Chart,
+    /// What the ports of the engines did where it failed.
+    timings: &'a Timings,
 }
 
 /// A number as the chart or a vector writes it.
@@ -76,22 +92,27 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     if arguments.to.is_none() {
         chart.end = record.map(|record| record.failure.message);
     }
-    match &arguments.svg {
-        Some(file) => {
-            let svg = chart.svg(&path.display().to_string());
-            write(file, &svg)?;
-        }
-        None => print!("{}", chart.text(arguments.width.unwrap_or_else(width))),
+    let timings = match !has_window && path.is_dir() {
+        true => failures::timings(path).map_err(|error| miette::miette!("{error}"))?,
+        false => Timings::new(),
+    };
+    if let Some(file) = &arguments.svg {
+        let svg = chart.svg(&path.display().to_string());
+        write(file, &svg)?;
     }
-    if arguments.svg.is_none() && !has_window && path.is_dir() {
-        let timings = failures::timings(path).map_err(|error| miette::miette!("{error}"))?;
-        for (node, timing) in &timings {
-            print!(
-                "\n{}",
-                timing.text(node, arguments.width.unwrap_or_else(width))
-            );
+    let json = Json {
+        chart: &chart,
+        timings: &timings,
+    };
+    arguments.output.tell(&json, || {
+        if arguments.svg.is_none() {
+            let width = arguments.width.unwrap_or_else(width);
+            print!("{}", chart.text(width));
+            for (node, timing) in &timings {
+                print!("\n{}", timing.text(node, width));
+            }
         }
-    }
+    })?;
     Ok(true)
 }
 

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use miette::Result;
-use tandem_testbench::failures::{Again, run_words};
-use tandem_testbench::shrink::{Job, Smaller, shrink};
+use serde::Serialize;
+use tandem_testbench::failures::{Again, Outcome, run_words};
+use tandem_testbench::shrink::{Job, shrink};
 use tandem_testbench::vector;
 use tandem_testbench::world::RunOptions;
 
+use super::output::Output;
 use super::{Targets, replay, report};
 
 /// Name of the smaller vector in the folder of a failure.
@@ -39,6 +41,29 @@ pub struct Arguments {
     /// Where the smaller vector goes (default: beside the first)
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Json<'a> {
+    file: &'a Path,
+    /// Steps, before and after.
+    steps: [usize; 2],
+    /// Requests of random traffic, before and after.
+    requests: Option<[i64; 2]>,
+    /// Bytes of text, before and after.
+    bytes: [usize; 2],
+    runs: u64,
+    /// Whether the model was asked if the smaller one asks for what is right.
+    asked: bool,
+    /// Whether time was over before all was tried.
+    late: bool,
+    failure: &'a Outcome,
+    /// What runs it.
+    command: String,
 }
 
 /// What is to be made smaller.
@@ -71,7 +96,24 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     );
     std::fs::write(out, text)
         .map_err(|error| miette::miette!("cannot write {}: {error}", out.display()))?;
-    print(&smaller, out, &given.options);
+    let json = Json {
+        file: out,
+        steps: smaller.steps,
+        requests: smaller.requests,
+        bytes: smaller.bytes,
+        runs: smaller.runs,
+        asked: smaller.asked,
+        late: smaller.late,
+        failure: &smaller.failure,
+        command: format!("tandem run {}{}", out.display(), run_words(&given.options)),
+    };
+    let output = arguments.output;
+    output.tell(&json, || {
+        if output.is_full() {
+            print(&json);
+        }
+        println!("run it with:\n  {}", json.command);
+    })?;
     Ok(true)
 }
 
@@ -112,7 +154,7 @@ fn of_vector(arguments: &Arguments) -> Result<Given> {
     })
 }
 
-fn print(smaller: &Smaller, out: &Path, options: &RunOptions) {
+fn print(smaller: &Json<'_>) {
     match smaller.requests {
         Some([before, after]) => println!("{after} of {before} requests"),
         None => println!("{} of {} steps", smaller.steps[1], smaller.steps[0]),
@@ -131,9 +173,4 @@ fn print(smaller: &Smaller, out: &Path, options: &RunOptions) {
         println!("time was over before all was tried: --time");
     }
     println!("it fails in the same way:\n  {}", smaller.failure.message);
-    println!(
-        "run it with:\n  tandem run {}{}",
-        out.display(),
-        run_words(options)
-    );
 }

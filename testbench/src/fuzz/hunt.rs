@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use proptest_state_machine::Sequential;
+use serde::Serialize;
 
 use super::choose;
 use super::machine::State;
@@ -75,7 +76,7 @@ pub struct Found {
 }
 
 /// What was done.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Summary {
     /// Cases that ran.
     pub cases: u64,
@@ -94,6 +95,7 @@ pub struct Summary {
     /// Clocks and decisions.
     pub checked: Checked,
     /// What failed.
+    #[serde(skip)]
     pub found: Vec<Found>,
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use serde::Serialize;
 use tandem_model::wire::eth::EthView;
 use tandem_model::wire::{DropCause, Frame, Opcode, Operation, Service, Syndrome};
 
@@ -10,7 +11,8 @@ use crate::blackbox::Seen;
 use crate::blackbox::file::Packet;
 
 /// Kinds of frames that look different.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Tone {
     /// A request.
     Request,

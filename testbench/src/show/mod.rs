@@ -11,6 +11,7 @@ mod text;
 use std::collections::HashMap;
 use std::time::Duration;
 
+use serde::{Serialize, Serializer};
 use tandem_model::wire::{Frame, Opcode, Psn, dissect};
 
 use crate::blackbox::file::Packet;
@@ -19,7 +20,8 @@ pub use label::{Tone, label};
 pub use select::{Bound, BoundError, Selection};
 
 /// What becomes of a frame, as far as the capture says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Way {
     /// Nothing is known against its arrival.
     Through,
@@ -30,11 +32,12 @@ pub enum Way {
 }
 
 /// An arrow.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Number of the frame in the capture, from 1.
     pub number: usize,
-    /// Time since the first frame of the capture.
+    /// Time since the first frame of the capture, in JSON in seconds.
+    #[serde(serialize_with = "seconds")]
     pub time: Duration,
     /// Column of who sent it.
     pub from: usize,
@@ -53,7 +56,7 @@ pub struct Row {
 }
 
 /// See the module.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Chart {
     /// Names of the columns.
     pub columns: Vec<String>,
@@ -107,6 +110,10 @@ impl Chart {
             end: None,
         }
     }
+}
+
+fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(time.as_secs_f64())
 }
 
 fn way(packet: &Packet) -> Way {

@@ -18,6 +18,8 @@ pub use source::{Annotated, Line, annotate};
 
 use crate::coverage::code::Kind;
 use crate::coverage::report::Report as Coverage;
+use crate::timing::Timings;
+use crate::world::FailureKind;
 
 /// What has to be covered, in percent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -83,6 +85,8 @@ pub struct RunRow {
 pub struct FailureRow {
     /// What.
     pub title: String,
+    /// What sort of failure it is.
+    pub kind: FailureKind,
     /// How, in a sentence.
     pub message: String,
     /// All that is known of it.
@@ -91,8 +95,8 @@ pub struct FailureRow {
     pub command: String,
     /// Files that were left behind.
     pub files: Vec<PathBuf>,
-    /// The spot in signals, as SVG, if it was recorded.
-    pub timing: Option<String>,
+    /// What the ports of engines did at that spot, if it was recorded.
+    pub timing: Timings,
 }
 
 /// See the module.

@@ -128,7 +128,7 @@ fn evidence_row(evidence: &Evidence) -> Markup {
             @if let Some(commit) = &evidence.commit { " of " code { (commit) } }
             @if !evidence.findings.is_empty() {
                 details {
-                    summary { (evidence.findings.len()) " findings" }
+                    summary { @match evidence.findings.len() { 1 => "1 finding", many => { (many) " findings" } } }
                     ul { @for finding in &evidence.findings {
                         li { (outcome(Some(finding.passed))) " " (finding.name) " " span.soft { (finding.detail) } }
                     } }
@@ -318,9 +318,11 @@ fn failure_entry(failure: &FailureRow) -> Markup {
     html! {
         article {
             h3 { (failure.title) }
-            p.bad { (failure.message) }
+            p { (tag("bad", failure.kind.words())) " " span.bad { (failure.message) } }
             p { "run it again with" br; code { (failure.command) } }
-            @if let Some(svg) = &failure.timing { figure { (PreEscaped(svg)) } }
+            @for (node, timing) in &failure.timing {
+                figure tabindex="0" { (PreEscaped(timing.svg(node))) }
+            }
             details open { summary { "report" } pre { (failure.report) } }
             @if !failure.files.is_empty() {
                 ul { @for file in &failure.files { li { code { (file.display()) } } } }

@@ -1,6 +1,7 @@
 //! The plan as the signoff sees it: what covers a requirement, and whether that passed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -97,7 +98,32 @@ impl BugRow {
 }
 
 /// Whether all cases of each vector passed, by its file.
-pub type Outcomes = BTreeMap<PathBuf, bool>;
+#[derive(Clone, Debug, Default)]
+pub struct Outcomes {
+    /// Those of files with one name, which may be in several folders.
+    by_name: HashMap<OsString, BTreeMap<PathBuf, bool>>,
+}
+
+impl FromIterator<(PathBuf, bool)> for Outcomes {
+    fn from_iter<I: IntoIterator<Item = (PathBuf, bool)>>(runs: I) -> Self {
+        let mut outcomes = Self::default();
+        for (path, passed) in runs {
+            let name = path.file_name().unwrap_or_default().to_owned();
+            let files = outcomes.by_name.entry(name).or_default();
+            *files.entry(path).or_insert(true) &= passed;
+        }
+        outcomes
+    }
+}
+
+impl Outcomes {
+    /// That of a file; it and those that ran may be named from different folders.
+    fn of(&self, file: &Path) -> Option<bool> {
+        let mut files = self.by_name.get(file.file_name()?)?.iter();
+        let same = files.find(|(path, _)| path.ends_with(file) || file.ends_with(path));
+        same.map(|(_, passed)| *passed)
+    }
+}
 
 fn claims(plan: &Plan, id: &str, outcomes: &Outcomes) -> Vec<Claim> {
     let covers = plan.coverage.of(id).iter();
@@ -106,17 +132,9 @@ fn claims(plan: &Plan, id: &str, outcomes: &Outcomes) -> Vec<Claim> {
         name: cover.name.clone(),
         file: cover.file.clone(),
         line: cover.line,
-        passed: outcome(outcomes, &cover.file),
+        passed: outcomes.of(&cover.file),
     });
     claims.collect()
-}
-
-/// Files may be named from elsewhere.
-fn outcome(outcomes: &Outcomes, file: &Path) -> Option<bool> {
-    let mut same = outcomes
-        .iter()
-        .filter(|(path, _)| path.ends_with(file) || file.ends_with(path));
-    same.next().map(|(_, passed)| *passed)
 }
 
 /// All requirements.
@@ -158,4 +176,26 @@ pub fn bug_rows(plan: &Plan, outcomes: &Outcomes) -> Vec<BugRow> {
         claims: claims(plan, &bug.id, outcomes),
     });
     bugs.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_found_under_either_name_and_one_bad_case_counts() {
+        let runs = [
+            ("vectors/send/first.toml", true),
+            ("vectors/read/first.toml", false),
+            ("vectors/read/first.toml", true),
+            ("other.toml", true),
+        ];
+        let runs = runs.map(|(path, passed)| (PathBuf::from(path), passed));
+        let outcomes: Outcomes = runs.into_iter().collect();
+        let of = |path: &str| outcomes.of(Path::new(path));
+        assert_eq!(of("testbench/vectors/send/first.toml"), Some(true));
+        assert_eq!(of("read/first.toml"), Some(false));
+        assert_eq!(of("write/first.toml"), None);
+        assert_eq!(of("vectors/none.toml"), None);
+    }
 }

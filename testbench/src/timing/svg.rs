@@ -5,7 +5,7 @@ use maud::{Markup, PreEscaped, html};
 use super::{Signal, Timing};
 
 /// Left of the first clock: the names.
-const GUTTER: usize = 170;
+const GUTTER: usize = 140;
 /// Width of a clock.
 const CLOCK: usize = 8;
 /// From line to line.
@@ -17,7 +17,7 @@ const HEIGHT: usize = 12;
 /// Clocks from number to number.
 const NUMBERED: u64 = 8;
 /// Right of the last clock.
-const MARGIN: usize = 24;
+const MARGIN: usize = 16;
 /// A line of words below it at least as wide as this.
 const LEAST_WIDTH: usize = 640;
 
@@ -149,7 +149,7 @@ mod tests {
             name: "x".into(),
             levels: "0110".into(),
         };
-        assert_eq!(path(&signal, 10), "M170 22H178V10H186H194V22H202");
+        assert_eq!(path(&signal, 10), "M140 22H148V10H156H164V22H172");
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod through;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use serde::Serialize;
 use tandem_model::ndk::bench::PathMtu;
 use tandem_model::ndk::{AdapterConfig, ConnectionConfig, Provider, Timing};
 use thiserror::Error;
@@ -44,7 +45,7 @@ use lives::Lives;
 use side::Side;
 
 /// What a run did.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct TrafficReport {
     /// Initiator requests posted, by kind.
     pub requests: BTreeMap<&'static str, u64>,

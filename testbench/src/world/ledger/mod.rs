@@ -12,6 +12,7 @@ mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
 
+use serde::Serialize;
 use tandem_model::ndk::{NdkResultEx, NtStatus, Qp};
 
 use crate::vector::At;
@@ -19,7 +20,7 @@ use crate::vector::step::Step;
 pub(in crate::world) use entry::{Entry, Outcome, Stretch, What, shadows};
 
 /// What was posted and what came of it, in numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// Requests, by kind.
     pub requests: BTreeMap<String, u64>,

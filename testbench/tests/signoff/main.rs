@@ -1,63 +1,14 @@
 //! The signoff: what counts against it, and the page that tells so.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+mod browser;
+mod chromium;
+mod fixture;
 
-use tandem_testbench::coverage::Cover;
-use tandem_testbench::coverage::data::Data;
-use tandem_testbench::coverage::report::Report;
-use tandem_testbench::coverage::waivers::Waivers;
-use tandem_testbench::plan::Plan;
-use tandem_testbench::signoff::{
-    Evidence, FailureRow, Signoff, Standing, Step, Wanted, bug_rows, page, plan_rows,
-};
+use std::path::Path;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// A signoff of the repository in which all vectors have passed, as if nothing but bins were asked for.
-fn signoff(failed: &[&str]) -> Signoff {
-    let plan = Plan::read(&root()).unwrap();
-    let outcomes = failed
-        .iter()
-        .map(|file| (PathBuf::from(file), false))
-        .collect();
-    let cover: Arc<Cover> = Arc::default();
-    let data = Data {
-        functional: cover.functional(),
-        ..Data::default()
-    };
-    Signoff {
-        commit: Some("0123abc".into()),
-        made: "2026-01-02T03:04:05Z".into(),
-        command: "tandem signoff".into(),
-        target: "model".into(),
-        seeds: vec![1, 2],
-        tools: BTreeMap::from([("c++".into(), "12.2".into())]),
-        steps: vec![Step {
-            name: "vectors".into(),
-            command: "tandem run".into(),
-            passed: Some(true),
-            seconds: 1.0,
-            summary: "all passed".into(),
-            output: String::new(),
-        }],
-        plan: plan_rows(&plan, &outcomes),
-        field_bugs: bug_rows(&plan, &outcomes),
-        coverage: Some(Report::new(&data, &Waivers::default(), &root())),
-        wanted: Wanted {
-            functional: 0.0,
-            lines: 0.0,
-            toggles: 0.0,
-        },
-        sources: Vec::new(),
-        evidence: Vec::new(),
-        runs: Vec::new(),
-        failures: Vec::new(),
-    }
-}
+use fixture::{failure, signoff};
+use tandem_testbench::signoff::{Evidence, Signoff, Standing, page};
+use tandem_testbench::timing::Timings;
 
 #[test]
 fn each_reason_against_it_is_told() {
@@ -112,14 +63,7 @@ fn a_requirement_whose_vector_failed_is_not_covered() {
 #[test]
 fn the_page_needs_nothing_else_and_lets_nothing_through() {
     let mut all = signoff(&[]);
-    all.failures.push(FailureRow {
-        title: "<script>alert(1)</script>".into(),
-        message: "a & b".into(),
-        report: "</pre><b>bold</b>".into(),
-        command: "tandem run".into(),
-        files: vec!["x/report.txt".into()],
-        timing: None,
-    });
+    all.failures.push(failure(Timings::new()));
     let page = page::html(&all);
     assert!(page.contains("Not signed off"));
     assert!(!page.contains("<script>alert") && !page.contains("<b>bold"));
