@@ -1,7 +1,8 @@
 //! `tandem bench`.
 
 use miette::Result;
-use tandem_testbench::measure::{MeasureOptions, measure};
+use tandem_testbench::measure::{MeasureError, MeasureOptions, measure, measure_regressions};
+use tandem_testbench::vector::TargetKind;
 
 /// Arguments of `bench`.
 #[derive(clap::Args)]
@@ -13,6 +14,18 @@ pub struct Arguments {
     /// Work requests of the measurements on the engine
     #[arg(long, value_name = "N", default_value_t = 5_000)]
     engine_requests: u32,
+
+    /// Work requests of each run of the regressions on the golden model; then 4 and 16 times as many
+    #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    regress_model_requests: u64,
+
+    /// Work requests of each run of the regressions on the engine; then 4 and 16 times as many
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    regress_engine_requests: u64,
+
+    /// Measure regressions only
+    #[arg(long)]
+    regress: bool,
 
     /// Leave the engine out
     #[arg(long)]
@@ -31,12 +44,21 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         engine: cfg!(feature = "rtl") && !arguments.model_only,
         seed: arguments.seed,
     };
-    let figures = measure(&options, &|what| eprintln!("measuring: {what}"))
-        .map_err(|error| miette::miette!("{error}"))?;
+    let tell = |what: &str| eprintln!("measuring: {what}");
+    let wrong = |error: MeasureError| miette::miette!("{error}");
+    let mut figures = match arguments.regress {
+        true => Vec::new(),
+        false => measure(&options, &tell).map_err(wrong)?,
+    };
+    let mut requests = vec![(TargetKind::Model, arguments.regress_model_requests)];
+    if options.engine {
+        requests.push((TargetKind::Rtl, arguments.regress_engine_requests));
+    }
+    figures.extend(measure_regressions(&requests, &tell).map_err(wrong)?);
     for figure in &figures {
         let note = if figure.machine { "(this machine)" } else { "" };
         println!(
-            "{:<48}{:>14} {:<11}{note}",
+            "{:<64}{:>10} {:<11}{note}",
             figure.name,
             digits(figure.value),
             figure.unit

@@ -78,7 +78,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
             cover: gather.as_ref().map(|gather| Arc::clone(&gather.cover)),
             ..arguments.targets.options(0)
         },
-        scheduler: arguments.targets.scheduler,
+        scheduler: arguments.targets.engines.scheduler,
     };
     let bar = ProgressBar::new(arguments.cases);
     if !std::io::stderr().is_terminal() {

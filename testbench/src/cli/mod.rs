@@ -16,7 +16,9 @@ mod list;
 mod matrix;
 mod new;
 mod plan;
+mod progress;
 mod random;
+mod regress;
 mod replay;
 mod report;
 mod run;
@@ -67,6 +69,8 @@ enum Command {
     Explain(explain::Arguments),
     /// Print the JSON Schema of vectors
     Schema,
+    /// Run vectors with many seeds, in shards or on a farm, and put the results together
+    Regress(regress::Arguments),
     /// Random traffic: all requests, sizes and flags, with every result and every byte compared
     Random(random::Arguments),
     /// Every order of events in small worlds: loss, duplicates, reordering, late memory
@@ -95,9 +99,9 @@ enum Command {
     Man(shell::Man),
 }
 
-/// Which targets, and which choices.
+/// What nodes run on, and how they choose.
 #[derive(Args, Clone)]
-struct Targets {
+struct Engines {
     /// What nodes run on: `model` or `rtl` for all, `mixed` for both by turns, or `node=target` for some, as
     /// `a=model,b=rtl`
     #[arg(long, value_name = "TARGET", default_value = "model", value_parser = parse_targets)]
@@ -110,6 +114,13 @@ struct Targets {
     /// What is wrong with the engines, to see it found
     #[arg(long, value_enum, hide = true)]
     inject: Option<Inject>,
+}
+
+/// What nodes run on, and what is kept and counted of their runs.
+#[derive(Args, Clone)]
+struct Targets {
+    #[command(flatten)]
+    engines: Engines,
 
     /// Folder for what is kept of runs that fail on the engine
     #[arg(long, value_name = "DIR", default_value = FAILURES)]
@@ -141,12 +152,13 @@ impl Targets {
 
     /// Options of a run on them.
     fn options(&self, seed: u64) -> RunOptions {
+        let engines = &self.engines;
         RunOptions {
-            target: self.target.all,
-            node_targets: self.target.nodes.clone(),
+            target: engines.target.all,
+            node_targets: engines.target.nodes.clone(),
             seed,
-            choice: self.scheduler.unwrap_or_default(),
-            inject: self.inject,
+            choice: engines.scheduler.unwrap_or_default(),
+            inject: engines.inject,
             ..RunOptions::default()
         }
     }
@@ -240,6 +252,7 @@ fn run_command(arguments: Arguments) -> miette::Result<bool> {
         Command::Signoff(arguments) => signoff::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Schema => print_schema(),
+        Command::Regress(arguments) => regress::run(&arguments),
         Command::Random(arguments) => random::run(&arguments),
         Command::Explore(arguments) => explore::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),

@@ -1,18 +1,16 @@
 //! `tandem random`.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::Result;
 use tandem_testbench::failures::{self, Failed};
 use tandem_testbench::traffic::{self, TrafficFailure, TrafficReport};
 use tandem_testbench::vector::{self, At, RandomTraffic};
 use tandem_testbench::world::RunOptions;
 
-use super::{Targets, failed};
+use super::{Targets, failed, progress};
 
 /// Arguments of `random`.
 #[derive(clap::Args)]
@@ -40,13 +38,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         capture: arguments.capture.clone(),
         ..arguments.targets.options(arguments.seed)
     };
-    let bar = ProgressBar::new(arguments.traffic.requests);
-    if !std::io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} requests, {eta} left") {
-        bar.set_style(style);
-    }
+    let bar = progress::bar(arguments.traffic.requests, "requests, {eta} left");
     let start = Instant::now();
     let outcome = traffic::run(&arguments.traffic, &options, &|posted| {
         bar.set_position(posted);

@@ -1,11 +1,9 @@
 //! `tandem run`.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::Result;
 use tandem_testbench::coverage::Cover;
 use tandem_testbench::failures::{self, Failed, KeepError, Kept};
@@ -14,7 +12,7 @@ use tandem_testbench::suite::{self, Item};
 use tandem_testbench::targets::Waves;
 use tandem_testbench::world::{Failure, Report, RunOptions};
 
-use super::{Targets, failed, junit, paths_or_default, report, summary};
+use super::{Targets, failed, junit, paths_or_default, progress, report, summary};
 
 /// Arguments of `run`.
 #[derive(clap::Args)]
@@ -160,7 +158,7 @@ pub(super) fn run_all(
     cover: Option<&Arc<Cover>>,
     items: &[Item],
 ) -> Vec<Run> {
-    let bar = progress(items.len());
+    let bar = progress::bar(items.len() as u64, "{msg}");
     let runs = suite::side_by_side(
         items,
         arguments.jobs.unwrap_or_else(suite::threads),
@@ -177,7 +175,7 @@ pub(super) fn run_all(
 fn run_one(arguments: &Arguments, cover: Option<&Arc<Cover>>, item: &Item) -> Run {
     let own = item.vector().map(|vector| &vector.head);
     let seed = arguments.seed.or(own.and_then(|head| head.seed));
-    let choice = arguments.targets.scheduler;
+    let choice = arguments.targets.engines.scheduler;
     let choice = choice.or(own.and_then(|head| head.scheduler));
     let options = RunOptions {
         waves: arguments.trace.clone().map(|path| Waves {
@@ -205,17 +203,6 @@ fn run_one(arguments: &Arguments, cover: Option<&Arc<Cover>>, item: &Item) -> Ru
         .failed()
         .and_then(|found| failed::keep(&arguments.targets, &item.file.path, &found));
     run
-}
-
-fn progress(length: usize) -> ProgressBar {
-    let bar = ProgressBar::new(length as u64);
-    if !std::io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}") {
-        bar.set_style(style);
-    }
-    bar
 }
 
 fn print_failure(run: &Run) {
