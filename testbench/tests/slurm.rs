@@ -96,6 +96,30 @@ fn ctrl_c_cancels_and_it_can_go_on(farm: &Farm) {
     bench.each_once("all", RUNS);
 }
 
+/// A collector that was killed leaves its jobs; the next one finds them, and waits for them.
+fn a_collector_may_be_killed(farm: &Farm) {
+    let bench = Bench::new("slurm-collector", VECTORS, 3000);
+    let mut collector = start(farm, &bench, "all", &ARGUMENTS);
+    until("a run has ended", 30, || {
+        !bench.lines("all", "ended").is_empty()
+    });
+    signal("KILL", collector.id());
+    collector.wait().unwrap();
+    let other = ["--seeds", "4", "--slurm", "--shards", "3", "--poll", "0.3"];
+    let collector = start(farm, &bench, "all", &other);
+    let said = ended(&collector.wait_with_output().unwrap(), 2);
+    assert!(
+        said.contains("still runs this regression in 4 shards"),
+        "{said}"
+    );
+    assert_ne!(farm.active(), "", "what runs in four shards goes on");
+    let collector = start(farm, &bench, "all", &ARGUMENTS);
+    let said = ended(&collector.wait_with_output().unwrap(), 0);
+    assert!(said.contains("in the queue already: jobs"), "{said}");
+    assert!(!said.contains("lost"), "{said}");
+    bench.each_once("all", RUNS);
+}
+
 /// What dies each time is submitted so many times, and then given up.
 fn what_dies_always_is_given_up(farm: &Farm) {
     let bench = Bench::new("slurm-broken", 2, 20);
@@ -150,6 +174,7 @@ fn a_farm_runs_a_regression() {
     refusals_are_told(&farm);
     killed_shards_are_run_again(&farm);
     ctrl_c_cancels_and_it_can_go_on(&farm);
+    a_collector_may_be_killed(&farm);
     what_dies_always_is_given_up(&farm);
     assert_eq!(farm.active(), "", "{}", farm.logs());
 }

@@ -111,7 +111,7 @@ fn todo(results: &Results, retrace: Retrace) -> Vec<Todo> {
 
 /// Does a run again, and keeps what is to be kept if it fails.
 fn again(work: &Work<'_>, run: usize, keep: bool) -> Option<Again> {
-    let done = one(work.suite, run, None)?;
+    let done = one(work.suite, run, None).filter(|done| !done.was_cut())?;
     let mut again = Again {
         run,
         suite: work.begun.suite.clone(),

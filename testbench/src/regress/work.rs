@@ -11,6 +11,7 @@ use super::{Begun, Folder, RegressError, Result, Results, Shard, Suite, Words, b
 use crate::coverage::Cover;
 use crate::failures::{self, Failed, Outcome};
 use crate::runner;
+use crate::stop;
 use crate::suite::Item;
 use crate::vector::Vector;
 use crate::world::{Failure, Report, RunOptions};
@@ -136,6 +137,9 @@ impl Job<'_> {
         let Some(done) = one(suite, run, cover.clone()) else {
             return Ok(None);
         };
+        if done.was_cut() {
+            return Ok(None);
+        }
         let ended = self.ended(run, &done);
         lock(&self.queue).learn(suite, run, ended.seconds);
         if cover.is_none() {
@@ -181,6 +185,11 @@ pub(super) struct Done<'a> {
 }
 
 impl Done<'_> {
+    /// Whether somebody may have stopped it before its end: random traffic ends early then, and what came of it says nothing.
+    pub(super) fn was_cut(&self) -> bool {
+        stop::asked() && self.vector.head.traffic.is_some()
+    }
+
     /// How it failed, with all that it is of.
     pub(super) fn failed(&self) -> Option<Failed<'_>> {
         Some(Failed {

@@ -19,6 +19,10 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     shards: u32,
 
+    /// With --slurm: tasks that run at the same time, at most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    at_once: Option<u32>,
+
     /// With --slurm: partition
     #[arg(long, value_name = "NAME")]
     partition: Option<String>,
@@ -57,6 +61,7 @@ impl Regress<'_> {
             .filter_map(|(name, value)| Some(format!("--{name}={}", value.as_ref()?)));
         let request = Request {
             shards: options.shards,
+            at_once: options.at_once,
             jobs: self.arguments.jobs.unwrap_or(1).max(1),
             options: named.chain(options.sbatch.iter().cloned()).collect(),
             resubmit: options.resubmit,

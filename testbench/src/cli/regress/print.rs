@@ -137,8 +137,8 @@ fn named(merged: &Merged, verdict: Verdict, heading: &str) {
     for row in rows.iter().take(FEW) {
         let cut = match row.cut {
             0 => String::new(),
-            1 => " (was under way when its program was killed)".into(),
-            cut => format!(" (was under way {cut} times when its program was killed)"),
+            1 => " (was under way when its program ended)".into(),
+            cut => format!(" (was under way {cut} times when its program ended)"),
         };
         println!("  {}{cut}", row.command);
     }

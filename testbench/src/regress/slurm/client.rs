@@ -1,6 +1,7 @@
 //! The commands of Slurm.
 
 use std::collections::BTreeMap;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -45,7 +46,9 @@ impl State {
 pub(super) type Tasks = BTreeMap<(u64, u32), State>;
 
 fn output(program: &'static str, arguments: &[String]) -> Result<Output, SlurmError> {
-    let ran = Command::new(program).args(arguments).output();
+    // Ctrl-C is for this program: in a group of its own, the other one ends what it does.
+    let mut command = Command::new(program);
+    let ran = command.args(arguments).process_group(0).output();
     ran.map_err(|source| SlurmError::Missing { program, source })
 }
 

@@ -104,17 +104,17 @@ pub fn collect(
             .collect(),
         tell,
     };
+    collector.adopt()?;
     let done = collector.run();
     // Nothing goes on in the queue after an error either.
-    if stop::asked() || done.is_err() {
-        collector.cancel()?;
+    match stop::asked() || done.is_err() {
+        true => done.and(collector.cancel()),
+        false => done,
     }
-    done
 }
 
 impl Collector<'_> {
     fn run(&mut self) -> Result<(), RegressError> {
-        self.adopt()?;
         while !stop::asked() {
             let results = Results::read(self.folder, self.begun)?;
             let (suite, open) = (self.suite, &mut self.open);
@@ -137,13 +137,9 @@ impl Collector<'_> {
         let Some(tasks) = self.tasks()? else {
             return Ok(());
         };
-        let active = |job: u64| {
-            let mut tasks = tasks.iter();
-            tasks.any(|((of, _), state)| *of == job && state.is_active())
-        };
         let mut found = Vec::new();
         for submitted in &self.jobs.submitted {
-            if !active(submitted.job) {
+            if !is_active(&tasks, submitted.job) {
                 continue;
             }
             let of = submitted.shards.first().map_or(0, |shard| shard.of());
@@ -269,25 +265,27 @@ impl Collector<'_> {
         }
     }
 
+    /// Takes what is left of the jobs out of the queue; all of them, if the queue does not answer.
     fn cancel(&mut self) -> Result<(), RegressError> {
-        let jobs = self.jobs.numbers();
-        let Some(Ok(tasks)) = (!jobs.is_empty())
-            .then(|| client::tasks(&jobs))
-            .transpose()?
-        else {
+        let mut jobs = self.jobs.numbers();
+        if jobs.is_empty() {
             return Ok(());
-        };
-        let active = |job: &u64| {
-            let mut tasks = tasks.iter();
-            tasks.any(|((of, _), state)| of == job && state.is_active())
-        };
-        let jobs: Vec<u64> = jobs.into_iter().filter(active).collect();
+        }
+        if let Ok(tasks) = client::tasks(&jobs)? {
+            jobs.retain(|job| is_active(&tasks, *job));
+        }
         if !jobs.is_empty() {
             client::cancel(&jobs)?;
             (self.tell)(Event::Cancelled(jobs));
         }
         Ok(())
     }
+}
+
+/// Whether a task of a job runs or will run.
+fn is_active(tasks: &Tasks, job: u64) -> bool {
+    let mut tasks = tasks.iter();
+    tasks.any(|((of, _), state)| *of == job && state.is_active())
 }
 
 /// What became of a task that the queue has forgotten.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Request, SlurmError, client, list};
+use super::{Request, SlurmError, client, ranges};
 use crate::regress::{Folder, Shard};
 
 /// A job that was submitted.
@@ -23,6 +23,7 @@ pub(super) struct Submitted {
 pub(super) struct Jobs {
     folder: PathBuf,
     options: Vec<String>,
+    at_once: Option<u32>,
     /// All that were submitted, the last one last.
     pub(super) submitted: Vec<Submitted>,
 }
@@ -75,6 +76,7 @@ impl Jobs {
         let mut jobs = Self {
             folder: all,
             options,
+            at_once: request.at_once,
             submitted: Vec::new(),
         };
         jobs.remember()?;
@@ -101,7 +103,9 @@ impl Jobs {
     /// Submits shards as an array; the number of the job.
     pub(super) fn submit(&mut self, shards: &[Shard]) -> Result<u64, SlurmError> {
         let mut options = self.options.clone();
-        options.push(format!("--array={}", list(shards)));
+        let limit = self.at_once.map(|limit| format!("%{limit}"));
+        let limit = limit.unwrap_or_default();
+        options.push(format!("--array={}{limit}", ranges(shards)));
         let job = client::submit(&options, &self.folder.join("shard.sh"))?;
         let submitted = Submitted {
             job,

@@ -22,6 +22,8 @@ use super::Shard;
 pub struct Request {
     /// Tasks of the array.
     pub shards: u32,
+    /// Tasks that run at the same time, at most.
+    pub at_once: Option<u32>,
     /// Runs at the same time in each task, and processors that it asks for.
     pub jobs: usize,
     /// Options of `sbatch`, before those that are made here.
@@ -73,8 +75,34 @@ pub enum SlurmError {
     },
 }
 
-/// The list of shards in words, as `sbatch` takes it.
-fn list(shards: &[Shard]) -> String {
-    let numbers = shards.iter().map(|shard| shard.index().to_string());
-    numbers.collect::<Vec<_>>().join(",")
+/// Shards as `sbatch` takes them: `1-3,7`.
+fn ranges(shards: &[Shard]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for index in shards.iter().map(|shard| shard.index()) {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == index => *last = index,
+            _ => ranges.push((index, index)),
+        }
+    }
+    let words = ranges.into_iter().map(|(first, last)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    });
+    words.collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_next_to_each_other_are_a_range() {
+        let shards = |list: &[u32]| -> Vec<Shard> {
+            let all = Shard::all(9).filter(|shard| list.contains(&shard.index()));
+            all.collect()
+        };
+        assert_eq!(ranges(&shards(&[1, 2, 3, 7, 9])), "1-3,7,9");
+        assert_eq!(ranges(&shards(&[4])), "4");
+        assert_eq!(ranges(&Shard::all(1000).collect::<Vec<_>>()), "1-1000");
+    }
 }
