@@ -1,5 +1,6 @@
 //! Every check of the repository, as it runs before each change lands.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::failure::{Failure, Result};
@@ -11,12 +12,13 @@ use crate::{dissect, lint, regs};
 pub fn all() -> Result {
     heading("Tools");
     install(&Tool::ALL)?;
-    let checks: [Check; 7] = [
+    let checks: [Check; 8] = [
         ("format", format),
         ("clippy", clippy),
         ("lint", lint::all),
         ("registers", || regs::run(regs::Mode::Check)),
         ("tests", tests),
+        ("slurm", slurm),
         ("worlds", worlds),
         ("dissector", dissect::all),
     ];
@@ -69,6 +71,33 @@ fn tests() -> Result {
         "cargo test",
         cargo().args(["test", "--workspace", "--no-fail-fast"]),
     )
+}
+
+/// A regression on a farm, which the test starts. Where Slurm is not installed it is left out, but not on a build server.
+fn slurm() -> Result {
+    const PROGRAMS: [&str; 4] = ["munged", "slurmctld", "slurmd", "sbatch"];
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path)
+        .chain(["/usr/sbin".into(), "/sbin".into()])
+        .collect();
+    let there = |name: &&str| folders.iter().any(|folder| folder.join(name).is_file());
+    let missing: Vec<&str> = PROGRAMS.into_iter().filter(|name| !there(name)).collect();
+    if missing.is_empty() {
+        let flags = ["test", "-p", "tandem-testbench", "--test", "slurm"];
+        return run(
+            "the farm's test",
+            cargo().args(flags).args(["--", "--ignored"]),
+        );
+    }
+    let words = format!(
+        "{} not found: apt-get install slurm-wlm",
+        missing.join(", ")
+    );
+    if std::env::var_os("CI").is_some() {
+        return Err(Failure(words));
+    }
+    println!("LEFT OUT, regressions on Slurm are not tested: {words}");
+    Ok(())
 }
 
 /// Every order of events in small worlds. It needs no engine, and the build of the tests is fast enough.

@@ -2,7 +2,8 @@
 
 use miette::Result;
 use serde::Serialize;
-use tandem_testbench::measure::{MeasureOptions, measure};
+use tandem_testbench::measure::{MeasureError, MeasureOptions, measure, measure_regressions};
+use tandem_testbench::vector::TargetKind;
 
 use super::output::Output;
 
@@ -16,6 +17,18 @@ pub struct Arguments {
     /// Work requests of the measurements on the engine
     #[arg(long, value_name = "N", default_value_t = 5_000)]
     engine_requests: u32,
+
+    /// Work requests of each run of the regressions on the golden model; then 4 and 16 times as many
+    #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    regress_model_requests: u64,
+
+    /// Work requests of each run of the regressions on the engine; then 4 and 16 times as many
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    regress_engine_requests: u64,
+
+    /// Measure regressions only
+    #[arg(long)]
+    regress: bool,
 
     /// Leave the engine out
     #[arg(long)]
@@ -52,7 +65,16 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
             eprintln!("measuring: {what}");
         }
     };
-    let figures = measure(&options, &note).map_err(|error| miette::miette!("{error}"))?;
+    let wrong = |error: MeasureError| miette::miette!("{error}");
+    let mut figures = match arguments.regress {
+        true => Vec::new(),
+        false => measure(&options, &note).map_err(wrong)?,
+    };
+    let mut requests = vec![(TargetKind::Model, arguments.regress_model_requests)];
+    if options.engine {
+        requests.push((TargetKind::Rtl, arguments.regress_engine_requests));
+    }
+    figures.extend(measure_regressions(&requests, &note).map_err(wrong)?);
     let json = figures.iter().map(|figure| Json {
         name: &figure.name,
         value: figure.value,
@@ -63,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         for figure in &figures {
             let note = if figure.machine { "(this machine)" } else { "" };
             println!(
-                "{:<48}{:>14} {:<11}{note}",
+                "{:<64}{:>10} {:<11}{note}",
                 figure.name,
                 digits(figure.value),
                 figure.unit

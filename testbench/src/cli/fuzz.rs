@@ -93,7 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
             cover: gather.as_ref().map(|gather| Arc::clone(&gather.cover)),
             ..arguments.targets.options(0)
         },
-        scheduler: arguments.targets.scheduler,
+        scheduler: arguments.targets.engines.scheduler,
     };
     let output = arguments.output;
     let bar = output.progress(arguments.cases, "cases, {eta} left");

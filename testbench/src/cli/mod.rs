@@ -18,6 +18,7 @@ mod new;
 mod output;
 mod plan;
 mod random;
+mod regress;
 mod replay;
 mod report;
 mod run;
@@ -68,6 +69,8 @@ enum Command {
     Explain(explain::Arguments),
     /// Print the JSON Schema of vectors
     Schema(Schema),
+    /// Run vectors with many seeds, in shards or on a farm, and put the results together
+    Regress(regress::Arguments),
     /// Random traffic: all requests, sizes and flags, with every result and every byte compared
     Random(random::Arguments),
     /// Every order of events in small worlds: loss, duplicates, reordering, late memory
@@ -96,9 +99,9 @@ enum Command {
     Man(shell::Man),
 }
 
-/// Which targets, and which choices.
+/// What nodes run on, and how they choose.
 #[derive(Args, Clone)]
-struct Targets {
+struct Engines {
     /// What nodes run on: `model` or `rtl` for all, `mixed` for both by turns, or `node=target` for some, as
     /// `a=model,b=rtl`
     #[arg(long, value_name = "TARGET", default_value = "model", value_parser = parse_targets)]
@@ -115,6 +118,13 @@ struct Targets {
     /// What is wrong with the engines, to see it found
     #[arg(long, value_enum, hide = true)]
     inject: Option<Inject>,
+}
+
+/// What nodes run on, and what is kept and counted of their runs.
+#[derive(Args, Clone)]
+struct Targets {
+    #[command(flatten)]
+    engines: Engines,
 
     /// Folder for what is kept of runs that fail on the engine
     #[arg(long, value_name = "DIR", default_value = FAILURES)]
@@ -146,13 +156,14 @@ impl Targets {
 
     /// Options of a run on them.
     fn options(&self, seed: u64) -> RunOptions {
+        let engines = &self.engines;
         RunOptions {
-            target: self.target.all,
-            node_targets: self.target.nodes.clone(),
+            target: engines.target.all,
+            node_targets: engines.target.nodes.clone(),
             seed,
-            choice: self.scheduler.unwrap_or_default(),
-            inject: self.inject,
-            debug: self.debug,
+            choice: engines.scheduler.unwrap_or_default(),
+            inject: engines.inject,
+            debug: engines.debug,
             ..RunOptions::default()
         }
     }
@@ -263,6 +274,7 @@ fn run_command(arguments: Arguments) -> miette::Result<bool> {
         Command::Signoff(arguments) => signoff::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Schema(arguments) => print_schema(&arguments),
+        Command::Regress(arguments) => regress::run(&arguments),
         Command::Random(arguments) => random::run(&arguments),
         Command::Explore(arguments) => explore::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),

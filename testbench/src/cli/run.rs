@@ -227,10 +227,10 @@ pub(super) fn run_all(
 fn run_one(arguments: &Arguments, cover: Option<&Arc<Cover>>, item: &Item) -> Run {
     let own = item.vector().map(|vector| &vector.head);
     let seed = arguments.seed.or(own.and_then(|head| head.seed));
-    let choice = arguments.targets.scheduler;
+    let choice = arguments.targets.engines.scheduler;
     let choice = choice.or(own.and_then(|head| head.scheduler));
     let options = RunOptions {
-        debug: arguments.targets.debug || arguments.trace.is_some(),
+        debug: arguments.targets.engines.debug || arguments.trace.is_some(),
         waves: arguments.trace.clone().map(|path| Waves {
             path,
             ..Waves::default()

@@ -139,6 +139,7 @@ fn of_vector(arguments: &Arguments) -> Result<Given> {
     let options = RunOptions {
         choice: arguments
             .targets
+            .engines
             .scheduler
             .or(head.scheduler)
             .unwrap_or_default(),

@@ -10,6 +10,7 @@ use thiserror::Error;
 use super::Cover;
 use super::code::{CodeError, Points};
 use super::functional::{Hits, Tally};
+use crate::files;
 
 /// Version of the files.
 const FORMAT: u32 = 1;
@@ -92,6 +93,28 @@ impl Data {
         }
     }
 
+    /// Adds what one program has left under a name.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn read_named(&mut self, folder: &Path, name: &str) -> Result<(), DataError> {
+        self.read_json(&folder.join(format!("{name}.json")))?;
+        let code = folder.join(format!("{name}.dat"));
+        if code.is_file() {
+            self.code.add(Points::read(&code)?);
+        }
+        Ok(())
+    }
+
+    /// Writes all of it under a name.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, folder: &Path, name: &str) -> Result<(), DataError> {
+        let command = self.commands.join("; ");
+        write(folder, name, command, self.functional.hits(), &self.code)
+    }
+
     fn read_json(&mut self, path: &Path) -> Result<(), DataError> {
         let content = |cause: String| DataError::Content {
             path: path.into(),
@@ -166,24 +189,35 @@ impl Gatherer {
     /// # Errors
     /// If it cannot be written.
     pub fn write(&self) -> Result<(), DataError> {
-        let data = self.folder.join(format!("{}.dat", self.name));
         let code = self.cover.code().map_err(|cause| DataError::Content {
-            path: data.clone(),
+            path: self.folder.join(format!("{}.dat", self.name)),
             cause,
         })?;
-        if !code.is_empty() {
-            code.write(&data)?;
-        }
-        let path = self.folder.join(format!("{}.json", self.name));
-        let file = File {
-            format: FORMAT,
-            command: self.command.clone(),
-            functional: self.cover.functional().hits(),
-        };
-        let text = serde_json::to_string_pretty(&file).map_err(|error| DataError::Content {
-            path: path.clone(),
-            cause: error.to_string(),
-        })?;
-        std::fs::write(&path, text + "\n").map_err(|source| DataError::File { path, source })
+        let hits = self.cover.functional().hits();
+        write(&self.folder, &self.name, self.command.clone(), hits, &code)
     }
+}
+
+/// Writes the two files of a name, the JSON file last and at once: if it is there, both are whole.
+fn write(
+    folder: &Path,
+    name: &str,
+    command: String,
+    functional: Hits,
+    code: &Points,
+) -> Result<(), DataError> {
+    if !code.is_empty() {
+        code.write(&folder.join(format!("{name}.dat")))?;
+    }
+    let path = folder.join(format!("{name}.json"));
+    let file = File {
+        format: FORMAT,
+        command,
+        functional,
+    };
+    let text = serde_json::to_string_pretty(&file).map_err(|error| DataError::Content {
+        path: path.clone(),
+        cause: error.to_string(),
+    })?;
+    files::replace(&path, &(text + "\n")).map_err(|source| DataError::File { path, source })
 }

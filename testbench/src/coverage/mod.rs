@@ -55,6 +55,12 @@ impl Cover {
         lock(&self.code).add(path)
     }
 
+    /// Adds what another one has counted.
+    pub fn add(&self, other: &Self) {
+        lock(&self.functional).add_all(&lock(&other.functional));
+        lock(&self.code).add_all(&lock(&other.code));
+    }
+
     /// What has been seen so far.
     pub fn functional(&self) -> Tally {
         lock(&self.functional).clone()

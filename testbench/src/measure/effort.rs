@@ -47,8 +47,34 @@ impl Effort {
     }
 }
 
+/// Seconds on processors of this whole program so far, its ended threads among them.
+pub fn processor_seconds() -> Option<f64> {
+    /// Linux counts for programs in this unit, on every machine.
+    const TICKS: f64 = 100.0;
+    let text = fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program may have anything in it but this.
+    let (_, fields) = text.rsplit_once(')')?;
+    let mut fields = fields.split_whitespace().skip(11);
+    let mut next = || fields.next()?.parse::<u64>().ok();
+    let ticks = next()? + next()?;
+    Some(ticks as f64 / TICKS)
+}
+
+/// Seconds that this thread has had a processor, and those in which it could have run and others had them all.
+pub(crate) fn thread_seconds() -> Option<[f64; 2]> {
+    both(Path::new(OWN))
+}
+
 fn seconds(file: &Path) -> Option<f64> {
+    both(file).map(|[own, _]| own)
+}
+
+fn both(file: &Path) -> Option<[f64; 2]> {
     let text = fs::read_to_string(file).ok()?;
-    let nanoseconds: u64 = text.split_whitespace().next()?.parse().ok()?;
-    Some(nanoseconds as f64 / 1e9)
+    let mut numbers = text.split_whitespace();
+    let mut next = || {
+        let nanoseconds: u64 = numbers.next()?.parse().ok()?;
+        Some(nanoseconds as f64 / 1e9)
+    };
+    Some([next()?, next()?])
 }

@@ -3,16 +3,20 @@
 
 mod effort;
 mod goodput;
+mod regressions;
 mod rig;
 mod speed;
 
 use tandem_model::ndk::OpFlags;
 use thiserror::Error;
 
+use crate::regress::RegressError;
 use crate::targets::TargetOptions;
 use crate::vector::TargetKind;
 use crate::world::WorldError;
 use effort::Effort;
+pub use effort::processor_seconds;
+pub(crate) use effort::thread_seconds;
 use rig::{Rig, Shape};
 
 /// How much to measure.
@@ -65,6 +69,12 @@ pub enum MeasureError {
     /// The world stopped.
     #[error(transparent)]
     World(#[from] WorldError),
+    /// A regression could not go on.
+    #[error(transparent)]
+    Regress(#[from] RegressError),
+    /// A run of a regression failed.
+    #[error("a run of the regression failed: {0}")]
+    Run(String),
     /// Something was sent again that need not be, or not as often as it must.
     #[error("{what}: {counted} {counter}, expected {expected}")]
     Retransmissions {
@@ -117,6 +127,23 @@ pub fn measure(options: &MeasureOptions, tell: &dyn Fn(&str)) -> Result<Vec<Figu
     tell("what losses cost on the engine");
     goodput::counts(&mut figures, options, TargetKind::Rtl)?;
     goodput::goodput(&mut figures, options, TargetKind::Rtl)?;
+    Ok(figures)
+}
+
+/// Measures regressions: how busy they keep the processors, and how their time grows with the work requests of a run, of which
+/// there are so many on each target; `tell` is told each measurement as it begins.
+///
+/// # Errors
+/// What stopped one.
+pub fn measure_regressions(
+    requests: &[(TargetKind, u64)],
+    tell: &dyn Fn(&str),
+) -> Result<Vec<Figure>> {
+    let mut figures = Vec::new();
+    for (kind, requests) in requests {
+        tell(&format!("regressions on target {kind}"));
+        regressions::measure(&mut figures, *requests, *kind)?;
+    }
     Ok(figures)
 }
 

@@ -186,7 +186,7 @@ impl Work<'_> {
     pub(super) fn fuzz(&mut self) -> Result<()> {
         let (seeds, cases) = (self.arguments.seeds, self.arguments.cases);
         let mut words = format!("--target {}", self.target());
-        let scheduler = self.arguments.targets.scheduler;
+        let scheduler = self.arguments.targets.engines.scheduler;
         if let Some(value) = scheduler.and_then(|choice| choice.to_possible_value()) {
             words.push_str(&format!(" --scheduler {}", value.get_name()));
         }

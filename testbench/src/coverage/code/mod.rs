@@ -128,14 +128,25 @@ impl Raw {
         let text = std::fs::read_to_string(path).map_err(|source| CodeError::file(path, source))?;
         let counts = dat::counts(&text).map_err(|wrong| wrong_line(path, wrong))?;
         for (fields, count) in counts {
-            match self.0.get_mut(fields) {
-                Some(slot) => *slot = slot.saturating_add(count),
-                None => {
-                    self.0.insert(fields.into(), count);
-                }
-            }
+            self.count(fields, count);
         }
         Ok(())
+    }
+
+    /// Adds the counts of another one.
+    pub(super) fn add_all(&mut self, other: &Self) {
+        for (fields, count) in &other.0 {
+            self.count(fields, *count);
+        }
+    }
+
+    fn count(&mut self, fields: &str, count: u64) {
+        match self.0.get_mut(fields) {
+            Some(slot) => *slot = slot.saturating_add(count),
+            None => {
+                self.0.insert(fields.into(), count);
+            }
+        }
     }
 
     /// Its points.

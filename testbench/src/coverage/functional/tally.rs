@@ -124,6 +124,14 @@ impl Tally {
         seen.collect()
     }
 
+    /// Adds the counts of another one.
+    pub fn add_all(&mut self, other: &Self) {
+        let counts = self.counts.iter_mut().flatten();
+        for (slot, count) in counts.zip(other.counts.iter().flatten()) {
+            *slot = slot.saturating_add(*count);
+        }
+    }
+
     /// Adds what another run has seen.
     ///
     /// # Errors
