@@ -411,6 +411,23 @@ fn what_the_fast_build_finds_late_an_assertion_explains() {
 }
 
 #[test]
+fn a_divergence_before_the_first_request_is_looked_at_as_well() {
+    let folder = Folder::new("connecting");
+    let arguments = "random --target rtl --requests 10 --connect --inject frame";
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let output = tandem(&arguments, &folder.0);
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let kept = folder.only();
+    let report = whole(&kept);
+    assert!(report.contains("FAILED random: divergence\n"), "{report}");
+    let place = report.split("divergence on node ").nth(1).unwrap();
+    let clock = clock_after(&report, &format!("node {} in cycle ", &place[..1]));
+    let timing = &failures::timings(&kept).unwrap()[&place[..1]];
+    assert_eq!(timing.marked, clock);
+}
+
+#[test]
 fn random_traffic_that_breaks_a_bus_rule_leaves_a_vector_of_it() {
     let folder = Folder::new("random");
     let arguments = [

@@ -160,14 +160,16 @@ pub fn run(
     options: &RunOptions,
     progress: &dyn Fn(u64),
 ) -> std::result::Result<TrafficReport, TrafficFailure> {
-    let mut traffic = Traffic::new(wanted, options).map_err(|error| TrafficFailure {
+    let mut traffic = Traffic::open(wanted, options).map_err(|error| TrafficFailure {
         kind: error.kind(),
         error: error.into(),
         posted: 0,
         scene: Scene::default(),
         timings: Timings::default(),
     })?;
-    traffic.all(progress).map_err(|error| {
+    let created = traffic.create(options.seed);
+    let outcome = created.and_then(|()| traffic.all(progress));
+    outcome.map_err(|error| {
         // A divergence is more than what came of it.
         let error = traffic.world.examine().map_or(error, TrafficError::World);
         TrafficFailure {
@@ -225,7 +227,7 @@ fn connections_of(seed: u64, place: usize) -> ConnectionConfig {
 pub(crate) const NODES: [&str; 2] = ["a", "b"];
 
 impl Traffic {
-    fn new(wanted: &RandomTraffic, options: &RunOptions) -> Result<Self> {
+    fn open(wanted: &RandomTraffic, options: &RunOptions) -> Result<Self> {
         let mut nodes = Vec::new();
         for (place, name) in NODES.into_iter().enumerate() {
             let address = Address::of(place);
@@ -256,44 +258,45 @@ impl Traffic {
             Some(path) => Some(Capture::create(path, &NODES).map_err(WorldError::from)?),
             None => None,
         };
-        let mut dice = Dice::new(options.seed);
         let mut world = World::new(nodes, false, capture)
             .with_seed(options.seed)
             .with_cover(options.cover.clone());
         for rule in bad_network(wanted) {
             world.network().add(&rule);
         }
-        let mut sides = Vec::new();
-        for (place, node) in world.nodes.iter_mut().enumerate() {
-            let mut side = Side::new(node, place, options.seed)?;
-            let shared = shared::create(&mut node.nic, side.pd, wanted.srqs, &mut dice);
-            side.shared = shared.map_err(|error| node.error(error))?;
-            sides.push(side);
-        }
-        let mut lanes = lane::connect_all(&mut world, &sides, wanted, &mut dice)?;
-        if wanted.connect {
-            managed::connect_all(&mut world, &mut lanes, &mut dice)?;
-        }
-        let lives = match wanted.tokens {
-            0 => Lives::default(),
-            _ => {
-                let late = wanted.network().next().is_some();
-                population::create(&mut world, &sides, &lanes, late, &mut dice)?
-            }
-        };
         Ok(Self {
             wanted: wanted.clone(),
             world,
-            sides,
-            lanes,
-            lives,
-            dice,
+            sides: Vec::new(),
+            lanes: Vec::new(),
+            lives: Lives::default(),
+            dice: Dice::new(options.seed),
             report: TrafficReport::default(),
             posted: 0,
             next_context: 1,
             arms: 0,
             last_result: 0,
         })
+    }
+
+    /// Makes what is there before the first request.
+    fn create(&mut self, seed: u64) -> Result {
+        let (wanted, world, dice) = (&self.wanted, &mut self.world, &mut self.dice);
+        for (place, node) in world.nodes.iter_mut().enumerate() {
+            let mut side = Side::new(node, place, seed)?;
+            let shared = shared::create(&mut node.nic, side.pd, wanted.srqs, dice);
+            side.shared = shared.map_err(|error| node.error(error))?;
+            self.sides.push(side);
+        }
+        self.lanes = lane::connect_all(world, &self.sides, wanted, dice)?;
+        if wanted.connect {
+            managed::connect_all(world, &mut self.lanes, dice)?;
+        }
+        if wanted.tokens > 0 {
+            let late = wanted.network().next().is_some();
+            self.lives = population::create(world, &self.sides, &self.lanes, late, dice)?;
+        }
+        Ok(())
     }
 
     fn all(&mut self, progress: &dyn Fn(u64)) -> Result<TrafficReport> {

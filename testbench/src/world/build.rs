@@ -29,12 +29,12 @@ const TIME_UNIT: u32 = 32;
 const RNR_UNIT: u32 = 10;
 const CNP_INTERVAL: u32 = 1000;
 
-/// Opens the nodes and creates all objects.
-pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
+/// Opens the nodes.
+pub(super) fn open(vector: &Vector, options: &RunOptions) -> Result<State> {
     let head = &vector.head;
     let mut nodes = Vec::new();
     for (place, (name, node)) in head.node.iter().enumerate() {
-        nodes.push(open(place, name, node, cm::is_used(vector), options)?);
+        nodes.push(open_node(place, name, node, cm::is_used(vector), options)?);
     }
     let names: Vec<&str> = head.node.keys().map(String::as_str).collect();
     let capture = match &options.capture {
@@ -44,7 +44,7 @@ pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
         }
         None => None,
     };
-    let mut state = State {
+    Ok(State {
         looked_at: vec![0; nodes.len()],
         world: World::new(nodes, true, capture)
             .with_seed(options.seed)
@@ -59,8 +59,13 @@ pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
         qps: BTreeMap::new(),
         connections: Connections::default(),
         ledger: Ledger::new(&vector.steps),
-    };
-    for place in 0..names.len() {
+    })
+}
+
+/// Creates all objects.
+pub(super) fn create(state: &mut State, vector: &Vector, seed: u64) -> Result {
+    let head = &vector.head;
+    for place in 0..head.node.len() {
         let pd = state.nic(place)?.create_pd();
         let pd = state.created(place, "creating a protection domain", pd)?;
         state.default_pds.push(pd);
@@ -75,32 +80,32 @@ pub(super) fn build(vector: &Vector, options: &RunOptions) -> Result<State> {
         )?;
         state.pds.insert(name.clone(), created);
     }
-    cqs(&mut state, vector)?;
-    memories(&mut state, vector, options.seed)?;
+    cqs(state, vector)?;
+    memories(state, vector, seed)?;
     for (name, region) in &head.region {
         let place = state.memory(&region.memory)?.node;
         let pd = state.pd(&region.pd, place)?;
-        declare_region(&mut state, name, region, place, pd)?;
+        declare_region(state, name, region, place, pd)?;
         if region.kind == RegionKind::FastRegister {
-            local::initialize(&mut state, name, region).map_err(|error| error.at(region.span()))?;
+            local::initialize(state, name, region).map_err(|error| error.at(region.span()))?;
         } else if !region.later && region.kind != RegionKind::Privileged {
-            register(&mut state, vector, name, NtStatus::SUCCESS)
+            register(state, vector, name, NtStatus::SUCCESS)
                 .map_err(|error| error.at(region.span()))?;
         }
     }
-    local::windows(&mut state, vector)?;
-    srq::create(&mut state, vector)?;
+    local::windows(state, vector)?;
+    srq::create(state, vector)?;
     for name in head.qp.keys() {
-        create_qp(&mut state, vector, name)?;
+        create_qp(state, vector, name)?;
     }
     for (_, connection) in head.connection.iter().filter(|(_, made)| !made.later) {
-        connect(&mut state, connection).map_err(|error| error.at(connection.span()))?;
+        connect(state, connection).map_err(|error| error.at(connection.span()))?;
     }
-    cm::create(&mut state, vector)?;
+    cm::create(state, vector)?;
     for table in &head.network {
-        impair::change(&mut state, table).map_err(|error| error.at(table.span()))?;
+        impair::change(state, table).map_err(|error| error.at(table.span()))?;
     }
-    Ok(state)
+    Ok(())
 }
 
 /// Creates a declared queue pair.
@@ -155,7 +160,7 @@ impl State {
     }
 }
 
-fn open(
+fn open_node(
     place: usize,
     name: &str,
     node: &object::Node,

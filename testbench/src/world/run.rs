@@ -100,7 +100,7 @@ pub struct Failure {
     pub step: Option<usize>,
     /// A report of several lines, as a divergence is one.
     pub detail: Option<String>,
-    /// Clock of each engine at which to look; empty if it failed before the first step.
+    /// Clock of each engine at which to look; empty if there was no world yet.
     pub scene: Scene,
     /// What the ports of engines did, if that was to be recorded.
     pub timings: Timings,
@@ -112,8 +112,13 @@ pub struct Failure {
 /// The first thing that is not as it should be.
 pub fn run(vector: &Vector, options: &RunOptions) -> Result<Report, Failure> {
     let name = vector.head.name.span();
-    let mut state = build::build(vector, options)
-        .map_err(|error| failure(error, None, name.clone(), "setting up: "))?;
+    const BEGINNING: &str = "setting up: ";
+    let mut state = build::open(vector, options)
+        .map_err(|error| failure(error, None, name.clone(), BEGINNING))?;
+    build::create(&mut state, vector, options.seed).map_err(|error| {
+        let error = examined(&mut state, error);
+        failure(error, None, name.clone(), BEGINNING).after(&state.world)
+    })?;
     for (index, step) in vector.steps.iter().enumerate() {
         carry_out(&mut state, vector, step).map_err(|error| {
             let error = examined(&mut state, error);

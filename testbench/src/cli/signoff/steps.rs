@@ -146,7 +146,7 @@ impl Work<'_> {
             ..network.clone()
         };
         self.traffic("random traffic", &network)?;
-        self.traffic("random traffic with short lives", &more)
+        self.traffic("random traffic, all kinds", &more)
     }
 
     fn traffic(&mut self, name: &str, traffic: &RandomTraffic) -> Result<()> {
