@@ -339,3 +339,64 @@ fn what_is_asked_for_must_make_sense() {
     let report: Value = serde_json::from_slice(&twice.unwrap().stdout).unwrap();
     assert_eq!(report["passed"], 2);
 }
+
+/// A program in the place of `sbatch` that keeps what it is asked for, and refuses.
+fn refusing(bench: &Bench) {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = bench.path("programs");
+    std::fs::create_dir_all(&folder).unwrap();
+    let program = folder.join("sbatch");
+    let text = "#!/bin/sh\nprintf '%s\\n' \"$@\" > asked\necho 'no more today' >&2\nexit 1\n";
+    std::fs::write(&program, text).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn options_are_passed_on_to_slurm_and_what_it_refuses_is_told() {
+    let bench = Bench::new("options", 5, 20);
+    refusing(&bench);
+    let arguments = [
+        "--slurm",
+        "--seeds",
+        "2",
+        "--shards",
+        "40",
+        "--jobs",
+        "3",
+        "--at-once",
+        "2",
+        "--partition",
+        "short",
+        "--time",
+        "1:00",
+        "--sbatch=--mem=4G",
+        "--sbatch=--nice",
+    ];
+    let mut command = bench.command("all", &arguments);
+    let output = command.env("PATH", "programs:/usr/bin:/bin").output();
+    let said = ended(&output.unwrap(), 2);
+    assert!(said.contains("was refused: no more today"), "{said}");
+    let asked = std::fs::read_to_string(bench.path("asked")).unwrap();
+    let log = bench.path("all/slurm/%A_%a.log").display().to_string();
+    let script = bench.path("all/slurm/shard.sh");
+    let wanted = [
+        "--job-name=tandem-regress",
+        &format!("--output={log}"),
+        "--open-mode=append",
+        "--cpus-per-task=3",
+        "--partition=short",
+        "--time=1:00",
+        "--mem=4G",
+        "--nice",
+        // There are no more than ten runs.
+        "--array=1-10%2",
+        "--parsable",
+        &script.display().to_string(),
+    ];
+    assert_eq!(asked.lines().collect::<Vec<_>>(), wanted);
+    let script = std::fs::read_to_string(script).unwrap();
+    assert!(
+        script.contains("--shard \"$SLURM_ARRAY_TASK_ID/10\" --jobs 3"),
+        "{script}"
+    );
+}

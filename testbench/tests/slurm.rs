@@ -38,7 +38,7 @@ fn program(bench: &Bench, output: &str, shard: &str) -> Option<Value> {
 fn killed_shards_are_run_again(farm: &Farm) {
     let bench = Bench::new("slurm", VECTORS, 3000);
     let collector = start(farm, &bench, "all", &ARGUMENTS);
-    until("two shards are under way", 30, || {
+    until("two shards are under way", 60, || {
         ["1/4", "2/4"]
             .iter()
             .all(|shard| program(&bench, "all", shard).is_some())
@@ -79,7 +79,7 @@ fn killed_shards_are_run_again(farm: &Farm) {
 fn ctrl_c_cancels_and_it_can_go_on(farm: &Farm) {
     let bench = Bench::new("slurm-stop", VECTORS, 3000);
     let collector = start(farm, &bench, "all", &ARGUMENTS);
-    until("a run has ended", 30, || {
+    until("a run has ended", 60, || {
         !bench.lines("all", "ended").is_empty()
     });
     signal("INT", collector.id());
@@ -100,7 +100,7 @@ fn ctrl_c_cancels_and_it_can_go_on(farm: &Farm) {
 fn a_collector_may_be_killed(farm: &Farm) {
     let bench = Bench::new("slurm-collector", VECTORS, 3000);
     let mut collector = start(farm, &bench, "all", &ARGUMENTS);
-    until("a run has ended", 30, || {
+    until("a run has ended", 60, || {
         !bench.lines("all", "ended").is_empty()
     });
     signal("KILL", collector.id());

@@ -23,7 +23,7 @@ pub struct Arguments {
     regress_model_requests: u64,
 
     /// Work requests of each run of the regressions on the engine; then 4 and 16 times as many
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     regress_engine_requests: u64,
 
     /// Measure regressions only

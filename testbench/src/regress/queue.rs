@@ -14,7 +14,7 @@ use crate::vector::Vector;
 enum Effort {
     /// Nanoseconds, as it was.
     Known(u64),
-    /// Steps or requests.
+    /// Steps and requests, and about how many frames their bytes need.
     Guessed(u64),
 }
 
@@ -25,9 +25,21 @@ impl Effort {
 
     /// What can be said of a vector that never ran.
     fn guessed(vector: &Vector) -> Self {
-        let traffic = vector.head.traffic.as_ref();
-        let requests = traffic.map_or(0, |traffic| traffic.requests);
-        Self::Guessed(requests + vector.steps.len() as u64)
+        /// Bytes of a frame, as most are.
+        const FRAME: u64 = 1024;
+        let head = &vector.head;
+        let bytes = head
+            .memory
+            .values()
+            .map(|memory| *memory.value().bytes.value());
+        let traffic = head.traffic.as_ref();
+        let traffic = traffic.map_or(0, |traffic| {
+            let each = 1 + u64::from(traffic.max_size) / 2 / FRAME;
+            traffic.requests.saturating_mul(each)
+        });
+        let frames = bytes.fold(0, u64::saturating_add) / FRAME;
+        let steps = vector.steps.len() as u64;
+        Self::Guessed(frames.saturating_add(traffic).saturating_add(steps))
     }
 }
 
@@ -118,7 +130,7 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     use super::*;
     use crate::regress::{Seeds, Settings};
@@ -132,10 +144,14 @@ mod tests {
             );
             std::fs::write(folder.join(format!("{name}.toml")), text).unwrap();
         }
+        of(vec![folder.into()], 2)
+    }
+
+    fn of(paths: Vec<PathBuf>, seeds: u64) -> Suite {
         let settings = Settings {
-            paths: vec![folder.into()],
+            paths,
             case: None,
-            seeds: Seeds::Count(2),
+            seeds: Seeds::Count(seeds),
             target: TargetKind::Model,
             nodes: BTreeMap::new(),
             scheduler: None,
@@ -144,6 +160,15 @@ mod tests {
             cover: false,
         };
         Suite::load(settings).unwrap()
+    }
+
+    #[test]
+    fn few_steps_with_many_bytes_are_much_work() {
+        let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors");
+        let paths = ["send/first.toml", "write/greatest.toml"];
+        let suite = of(paths.map(|path| vectors.join(path)).to_vec(), 1);
+        let mut queue = Queue::new(&suite, &Results::default(), &[0, 1]);
+        assert_eq!((queue.take(), queue.take()), (Some(1), Some(0)));
     }
 
     #[test]
