@@ -35,7 +35,6 @@ module nd_link_log
     Idle,
     Count,
     High,
-    Load,
     Byte,
     Ended
   } state_e;
@@ -50,7 +49,7 @@ module nd_link_log
   state_e       state_q, state_d;
   logic [15:0]  left_q, left_d;
   logic [4:0]   at_q, at_d;
-  logic [143:0] shift_q, shift_d;
+  logic [RecordBytes-1:0][7:0] bytes;
 
   assign push    = valid_q && room;
   assign kept    = push;
@@ -58,15 +57,15 @@ module nd_link_log
   assign gap_d   = (gap_q || lost) && !push;
   assign waiting = held != '0;
   assign done    = state_q == Ended;
+  assign bytes   = record;
 
   always_comb begin
     state_d      = state_q;
     left_d       = left_q;
     at_d         = at_q;
-    shift_d      = shift_q;
     record_ready = 1'b0;
     out_valid    = 1'b0;
-    out_data     = shift_q[7:0];
+    out_data     = bytes[at_q];
     case (state_q)
       Idle: begin
         left_d = n < 16'(held) ? n : 16'(held);
@@ -80,22 +79,18 @@ module nd_link_log
       High: begin
         out_valid = 1'b1;
         out_data  = left_q[15:8];
-        if (out_ready) state_d = left_q == '0 ? Ended : Load;
-      end
-      Load: begin
-        record_ready = 1'b1;
-        shift_d      = record;
-        at_d         = 5'(RecordBytes);
-        if (record_valid) state_d = Byte;
+        at_d      = '0;
+        if (out_ready) state_d = left_q == '0 ? Ended : Byte;
       end
       Byte: begin
-        out_valid = 1'b1;
-        if (out_ready) begin
-          shift_d = shift_q >> 8;
-          at_d    = at_q - 5'd1;
-          if (at_q == 5'd1) begin
-            left_d  = left_q - 16'd1;
-            state_d = left_q == 16'd1 ? Ended : Load;
+        out_valid = record_valid;
+        if (record_valid && out_ready) begin
+          at_d = at_q + 5'd1;
+          if (at_q == 5'(RecordBytes - 1)) begin
+            at_d         = '0;
+            record_ready = 1'b1;
+            left_d       = left_q - 16'd1;
+            if (left_q == 16'd1) state_d = Ended;
           end
         end
       end
@@ -111,7 +106,6 @@ module nd_link_log
     state_q <= state_d;
     left_q  <= left_d;
     at_q    <= at_d;
-    shift_q <= shift_d;
     if (rst || clear) begin
       gap_q   <= 1'b0;
       valid_q <= 1'b0;

@@ -4,7 +4,10 @@
 mod scenario;
 
 use scenario::{Bench, everything, exactly_once, faults};
-use tandem_link::model::{Access, Noise, Scratch};
+use std::time::Duration;
+
+use tandem_link::model::{Access, Channel, Noise, Scratch};
+use tandem_link::{Board, Policy};
 use tandem_link_sim::Link;
 
 struct Rtl(Link<Scratch>);
@@ -80,4 +83,31 @@ fn resets_in_the_middle_are_told() {
         resets += tally.resets;
     }
     assert!(resets > 10);
+}
+
+/// A host that asks again too soon: the board has better to do, or answers twice.
+#[test]
+fn late_replies_are_not_taken_for_others() {
+    let policy = Policy {
+        deadline: Duration::from_micros(300),
+        attempts: 40,
+        ..scenario::policy()
+    };
+    let mut board = Board::open(Channel::new(rtl(8), Noise::default(), 1), policy).unwrap();
+    for round in 0..20u32 {
+        let bytes: Vec<u8> = (0..700 + 3 * round)
+            .map(|i| (i * 31 + round) as u8)
+            .collect();
+        board.write_memory(0x1000_0000, &bytes).unwrap();
+        board.write_register(0x10, round).unwrap();
+        let mut read = vec![0; bytes.len()];
+        board.read_memory(0x1000_0000, &mut read).unwrap();
+        assert_eq!(read, bytes);
+    }
+    let counters = board.counters().unwrap();
+    assert!(counters.busy > 0 && counters.repeated > 0, "{counters:?}");
+    assert!(board.client().seen().stale > 0);
+    let writes = |access: &&Access| matches!(access, Access::Write(..));
+    let accesses = board.client().line().peer().accesses();
+    assert_eq!(accesses.iter().filter(writes).count(), 20);
 }
