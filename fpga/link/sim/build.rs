@@ -8,7 +8,7 @@ fn main() {
         for top in ["nd_link", "nd_link_top"] {
             let mut design = Design::new(top);
             if top == "nd_link_top" {
-                design = design.parameter("Baud", 375_000);
+                design = design.parameter("Baud", 576_000);
             }
             design
                 .variant(Variant::Debug)

@@ -9,8 +9,9 @@ use verilated::{Context, Error, Model, Settings};
 use crate::behind::Behind;
 use crate::ports::ffi::{self, In, Out};
 
-/// Clocks of a bit: the design has 3 MHz and 375 kbaud.
-pub const BIT: f64 = 8.0;
+/// Clocks of a bit: the design has 3 MHz and 576 kbaud, which are as 62.5 MHz and 12 Mbaud: the fastest line of
+/// the boards, with no whole number of clocks in a bit.
+pub const BIT: f64 = 3_000_000.0 / 576_000.0;
 
 /// What the host's UART is like.
 #[derive(Clone, Copy, Debug)]
@@ -144,7 +145,8 @@ impl<C: Core> Uart<C> {
             }
             Some(start) => {
                 let due = start + bit * (self.ear.bits.len() as f64 + 0.5);
-                if self.time >= due {
+                // The level holds until the next clock.
+                if due < self.time + 1.0 {
                     self.ear.bits.push(level);
                 }
                 if self.ear.bits.len() == 10 {
