@@ -18,7 +18,8 @@ struct Top {
     list: &'static str,
 }
 
-/// Every top: the engine, and the library's modules, which are made for other designs too.
+/// Every top: the engine, the library's modules, which are made for other designs too, and the host link
+/// with and without its UART.
 const TOPS: &[Top] = &[
     top("nd_engine", "rtl/nd_engine.f"),
     top("nd_wire_top", "rtl/wire/nd_wire.f"),
@@ -29,12 +30,16 @@ const TOPS: &[Top] = &[
     top("nd_ram", "rtl/lib/nd_lib.f"),
     top("nd_rr_arb", "rtl/lib/nd_lib.f"),
     top("nd_skid", "rtl/lib/nd_lib.f"),
+    top("nd_link", "fpga/link/rtl/nd_link.f"),
+    top("nd_link_top", "fpga/link/rtl/nd_link.f"),
 ];
 
 const fn top(module: &'static str, list: &'static str) -> Top {
     Top { module, list }
 }
 
+/// Where SystemVerilog that people wrote is.
+const FOLDERS: [&str; 2] = ["rtl", "fpga/link/rtl"];
 const WAIVERS: [&str; 2] = ["rtl/.waivers.vlt", "rtl/.waivers.lint.vlt"];
 const RULES: &str = "rtl/.rules.verible_lint";
 
@@ -104,7 +109,9 @@ fn warnings() -> Result {
 fn style() -> Result {
     heading("Verible: style");
     let mut files = BTreeSet::new();
-    sources_below(&root().join("rtl"), &mut files)?;
+    for folder in FOLDERS {
+        sources_below(&root().join(folder), &mut files)?;
+    }
     files.retain(|file| !is_generated(file));
     let mut command = Command::new(verible()?);
     command.arg(format!("--rules_config={RULES}")).args(&files);
