@@ -1,6 +1,11 @@
 //! Verilates the engine, once for each build that is asked for, and compiles the shims.
 
-use verilated_build::{Design, Error, Variant};
+use std::path::Path;
+
+use verilated_build::{Built, Design, Error, FileList, Variant, workspace_root};
+
+/// The engine's sources.
+const ENGINE: &str = "rtl/nd_engine.f";
 
 fn main() {
     verilated_build::script(|| {
@@ -13,13 +18,17 @@ fn main() {
             Design::new("nd_engine")
                 .variant(variant)
                 .prefix(&format!("Vnd_engine_{}", variant.name()))
-                .file_list("rtl/nd_engine.f")
+                .file_list(ENGINE)
                 .source("rtl/.waivers.vlt")
                 // The generated register block has unpacked structs, which Verilator cannot save.
                 .without_save()
                 .build()?
                 .configure(&mut shim);
             shim.define(&format!("TANDEM_{}", variant.name().to_uppercase()), None);
+        }
+        if std::env::var_os("CARGO_FEATURE_NETLIST").is_some() {
+            netlist()?.configure(&mut shim);
+            shim.define("TANDEM_NETLIST", None);
         }
         for source in ["src/ports.rs", "src/shim.cc", "src/shim.h"] {
             println!("cargo::rerun-if-changed={source}");
@@ -31,4 +40,16 @@ fn main() {
                 message: error.to_string(),
             })
     });
+}
+
+/// The synthesised netlist, on models of the device's cells.
+fn netlist() -> Result<Built, Error> {
+    let netlist = verilated_build::Netlist::of("nd_engine");
+    netlist.check_fresh(&FileList::read(&workspace_root(), Path::new(ENGINE))?)?;
+    Design::new("nd_engine")
+        .prefix("Vnd_engine_netlist")
+        .file_list("fpga/flow/cells/ecp5.f")
+        .source(netlist.verilog())
+        .without_save()
+        .build()
 }

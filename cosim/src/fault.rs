@@ -13,6 +13,11 @@ pub enum Fault {
         /// The beat.
         beat: u64,
     },
+    /// A bit of a received frame, for the RTL beside a netlist alone.
+    TwinBit {
+        /// The beat of the frames, counted from the start of the run.
+        beat: u64,
+    },
     /// Bursts of reads have a fixed address, which the engine's AXI port must not use.
     FixedBurst,
     /// Memory answers a read of ID 1 that nobody asked for: what the engine relies on, and asserts.
@@ -78,6 +83,10 @@ impl Injector {
                     engine.tx.data ^= 1;
                 }
             }
+            Fault::TwinBit { .. } => {
+                self.beats += u64::from(self.waiting && bench.rx.valid);
+                self.waiting = engine.rx_ready;
+            }
             Fault::FixedBurst => engine.read.arburst = 0,
             Fault::StrayAnswer => {
                 self.stray.left -= u8::from(self.stray.is_offered && engine.read.rready);
@@ -92,6 +101,17 @@ impl Injector {
             && let Some(beat) = self.stray.offer(&bench.read)
         {
             driven.read = beat;
+        }
+        driven
+    }
+
+    /// What the RTL beside a netlist sees in place of what both are driven with.
+    pub(crate) fn twin(&self, driven: &PortsIn) -> PortsIn {
+        let mut driven = *driven;
+        if let Fault::TwinBit { beat } = self.fault
+            && beat == self.beats
+        {
+            driven.rx.data ^= 1;
         }
         driven
     }

@@ -11,6 +11,7 @@ mod recording;
 mod sim;
 mod target;
 mod trouble;
+mod twin;
 
 /// The checker.
 pub use tandem_lockstep as lockstep;

@@ -126,17 +126,29 @@ pub(crate) mod ffi {
 
         fn new_fast(context: UniquePtr<Context>) -> UniquePtr<Model>;
         fn step_fast(model: Pin<&mut Model>, inputs: &PortsIn, outputs: &mut PortsOut) -> bool;
+        fn digest_fast(model: Pin<&mut Model>) -> u64;
         fn replay(model: Pin<&mut Model>, inputs: &[PortsIn]) -> bool;
 
         #[cfg(feature = "debug")]
         fn new_debug(context: UniquePtr<Context>) -> UniquePtr<Model>;
         #[cfg(feature = "debug")]
         fn step_debug(model: Pin<&mut Model>, inputs: &PortsIn, outputs: &mut PortsOut) -> bool;
+        #[cfg(feature = "debug")]
+        fn digest_debug(model: Pin<&mut Model>) -> u64;
 
         #[cfg(feature = "coverage")]
         fn new_coverage(context: UniquePtr<Context>) -> UniquePtr<Model>;
         #[cfg(feature = "coverage")]
         fn step_coverage(model: Pin<&mut Model>, inputs: &PortsIn, outputs: &mut PortsOut) -> bool;
+        #[cfg(feature = "coverage")]
+        fn digest_coverage(model: Pin<&mut Model>) -> u64;
+
+        #[cfg(feature = "netlist")]
+        fn new_netlist(context: UniquePtr<Context>) -> UniquePtr<Model>;
+        #[cfg(feature = "netlist")]
+        fn step_netlist(model: Pin<&mut Model>, inputs: &PortsIn, outputs: &mut PortsOut) -> bool;
+        #[cfg(feature = "netlist")]
+        fn digest_netlist(model: Pin<&mut Model>) -> u64;
     }
 }
 

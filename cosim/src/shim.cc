@@ -9,6 +9,12 @@
 #ifdef TANDEM_COVERAGE
 #include "Vnd_engine_coverage.h"
 #endif
+#ifdef TANDEM_NETLIST
+#include "Vnd_engine_netlist.h"
+#endif
+
+#include <cstdint>
+#include <initializer_list>
 
 namespace tandem {
 namespace {
@@ -106,6 +112,33 @@ bool step(verilated_rt::Model& model, const PortsIn& in, PortsOut& out) noexcept
     return ok;
 }
 
+// Every port that the engine drives, also those that the bench does not look at, in one number.
+template <class Top>
+std::uint64_t digest(verilated_rt::Model& model) noexcept {
+    auto* design = verilated_rt::Design<Top>::of(model);
+    if (!design) return 0;
+    const Top& top = design->top();
+    std::uint64_t sum = 0xcbf29ce484222325;
+    const auto mix = [&sum](std::initializer_list<std::uint64_t> ports) {
+        for (const std::uint64_t port : ports) {
+            sum = (sum ^ port) * 0x9e3779b97f4a7c15;
+            sum ^= sum >> 29;
+        }
+    };
+    mix({top.s_axil_awready, top.s_axil_wready, top.s_axil_bvalid, top.s_axil_bresp, top.s_axil_arready,
+         top.s_axil_rvalid, top.s_axil_rdata, top.s_axil_rresp});
+    mix({top.m_axi_arvalid, top.m_axi_arid, top.m_axi_araddr, top.m_axi_arlen, top.m_axi_arsize,
+         top.m_axi_arburst, top.m_axi_arlock, top.m_axi_arcache, top.m_axi_arprot, top.m_axi_arqos,
+         top.m_axi_rready});
+    mix({top.m_axi_awvalid, top.m_axi_awid, top.m_axi_awaddr, top.m_axi_awlen, top.m_axi_awsize,
+         top.m_axi_awburst, top.m_axi_awlock, top.m_axi_awcache, top.m_axi_awprot, top.m_axi_awqos,
+         top.m_axi_wvalid, top.m_axi_wdata, top.m_axi_wstrb, top.m_axi_wlast, top.m_axi_bready});
+    mix({top.s_axis_tready, top.m_axis_tvalid, top.m_axis_tdata, top.m_axis_tkeep, top.m_axis_tlast,
+         top.m_axis_tuser, top.irq, top.commit_valid});
+    for (std::size_t word = 0; word < 4; ++word) mix({top.commit[word]});
+    return sum;
+}
+
 template <class Top>
 std::unique_ptr<verilated_rt::Model> make(std::unique_ptr<verilated_rt::Context> context) {
     auto design = std::make_unique<verilated_rt::Design<Top>>(std::move(context));
@@ -124,6 +157,9 @@ std::unique_ptr<verilated_rt::Model> new_fast(std::unique_ptr<verilated_rt::Cont
 bool step_fast(verilated_rt::Model& model, const PortsIn& in, PortsOut& out) noexcept {
     return step<Vnd_engine_fast>(model, in, out);
 }
+std::uint64_t digest_fast(verilated_rt::Model& model) noexcept {
+    return digest<Vnd_engine_fast>(model);
+}
 
 // The bare loop that the benches compare with: the inputs of an earlier run again, no bench.
 bool replay(verilated_rt::Model& model, rust::Slice<const PortsIn> inputs) noexcept {
@@ -141,6 +177,9 @@ std::unique_ptr<verilated_rt::Model> new_debug(std::unique_ptr<verilated_rt::Con
 bool step_debug(verilated_rt::Model& model, const PortsIn& in, PortsOut& out) noexcept {
     return step<Vnd_engine_debug>(model, in, out);
 }
+std::uint64_t digest_debug(verilated_rt::Model& model) noexcept {
+    return digest<Vnd_engine_debug>(model);
+}
 #endif
 #ifdef TANDEM_COVERAGE
 std::unique_ptr<verilated_rt::Model> new_coverage(std::unique_ptr<verilated_rt::Context> context) {
@@ -148,6 +187,20 @@ std::unique_ptr<verilated_rt::Model> new_coverage(std::unique_ptr<verilated_rt::
 }
 bool step_coverage(verilated_rt::Model& model, const PortsIn& in, PortsOut& out) noexcept {
     return step<Vnd_engine_coverage>(model, in, out);
+}
+std::uint64_t digest_coverage(verilated_rt::Model& model) noexcept {
+    return digest<Vnd_engine_coverage>(model);
+}
+#endif
+#ifdef TANDEM_NETLIST
+std::unique_ptr<verilated_rt::Model> new_netlist(std::unique_ptr<verilated_rt::Context> context) {
+    return make<Vnd_engine_netlist>(std::move(context));
+}
+bool step_netlist(verilated_rt::Model& model, const PortsIn& in, PortsOut& out) noexcept {
+    return step<Vnd_engine_netlist>(model, in, out);
+}
+std::uint64_t digest_netlist(verilated_rt::Model& model) noexcept {
+    return digest<Vnd_engine_netlist>(model);
 }
 #endif
 

@@ -18,6 +18,8 @@ pub enum Build {
     Debug,
     /// With coverage and assertions.
     Coverage,
+    /// The netlist of the synthesis.
+    Netlist,
 }
 
 /// Why a simulation cannot go on, or cannot start.
@@ -38,6 +40,7 @@ pub enum SimulationError {
 }
 
 type New = fn(UniquePtr<sys::Context>) -> UniquePtr<sys::Model>;
+type Digest = fn(Pin<&mut sys::Model>) -> u64;
 type Step = fn(Pin<&mut sys::Model>, &PortsIn, &mut PortsOut) -> bool;
 
 /// Levels of hierarchy in a wave: all there are.
@@ -47,22 +50,34 @@ const WAVE_DEPTH: u16 = 99;
 pub struct Simulation {
     model: Model,
     step: Step,
+    digest: Digest,
 }
 
 impl Simulation {
     /// An engine whose uninitialised state comes from `seed`, in reset.
     pub fn new(build: Build, seed: u64) -> Result<Self, SimulationError> {
-        let (new, step): (New, Step) = match build {
-            Build::Fast => (ffi::new_fast, ffi::step_fast),
+        Self::with(build, &Settings::with_seed(seed))
+    }
+
+    /// An engine in reset, made with these settings.
+    pub fn with(build: Build, settings: &Settings) -> Result<Self, SimulationError> {
+        let (new, step, digest): (New, Step, Digest) = match build {
+            Build::Fast => (ffi::new_fast, ffi::step_fast, ffi::digest_fast),
             #[cfg(feature = "debug")]
-            Build::Debug => (ffi::new_debug, ffi::step_debug),
+            Build::Debug => (ffi::new_debug, ffi::step_debug, ffi::digest_debug),
             #[cfg(feature = "coverage")]
-            Build::Coverage => (ffi::new_coverage, ffi::step_coverage),
+            Build::Coverage => (ffi::new_coverage, ffi::step_coverage, ffi::digest_coverage),
+            #[cfg(feature = "netlist")]
+            Build::Netlist => (ffi::new_netlist, ffi::step_netlist, ffi::digest_netlist),
             #[allow(unreachable_patterns, reason = "reached without the features")]
             build => return Err(SimulationError::NotBuilt(build)),
         };
-        let model = Model::new(Context::new(&Settings::with_seed(seed))?, new)?;
-        Ok(Self { model, step })
+        let model = Model::new(Context::new(settings)?, new)?;
+        Ok(Self {
+            model,
+            step,
+            digest,
+        })
     }
 
     /// Writes an FST wave from here on; only the debug build can.
@@ -84,6 +99,11 @@ impl Simulation {
         } else {
             self.model.check()
         }
+    }
+
+    /// All ports that the engine drives now, in one number: also those at which the bench does not look.
+    pub fn digest(&mut self) -> u64 {
+        (self.digest)(self.model.pin_mut())
     }
 
     /// Clocks the fast engine with these inputs, in a loop of C++ without a bench.

@@ -17,6 +17,7 @@ use crate::ports::{PortsIn, PortsOut};
 use crate::recording::{Ports, Recording};
 use crate::sim::{Build, Simulation, SimulationError};
 use crate::trouble::Trouble;
+use crate::twin::Twin;
 
 /// Clocks that a register access may take.
 const ACCESS_CLOCKS: u32 = 10_000;
@@ -32,6 +33,7 @@ const POLL_CLOCKS: u64 = 1024;
 /// One engine, its buses, its memory, and its checker.
 pub struct RtlTarget {
     simulation: Simulation,
+    twin: Option<Twin>,
     inputs: PortsIn,
     outputs: PortsOut,
     seed: u64,
@@ -66,6 +68,8 @@ impl RtlTarget {
         options.check().map_err(|error| stop(error.to_string()))?;
         let simulation = Simulation::new(options.build, options.seed)
             .map_err(|error| stop(error.to_string()))?;
+        let twin = (options.build == Build::Netlist).then(Twin::new);
+        let twin = twin.transpose().map_err(|error| stop(error.to_string()))?;
         let memory = HostMemory::new(options.memory);
         let lockstep = match options.lockstep {
             true => Some(
@@ -82,6 +86,7 @@ impl RtlTarget {
         let (traffic, seed) = (options.traffic, options.seed);
         let mut target = Self {
             simulation,
+            twin,
             inputs: PortsIn {
                 rst: true,
                 ..PortsIn::default()
@@ -139,6 +144,11 @@ impl RtlTarget {
     /// What the checker compared; there after [`Target::finish`].
     pub fn summary(&self) -> Option<&Summary> {
         self.summary.as_ref()
+    }
+
+    /// All ports in all clocks since reset, in one number: the netlist's and the RTL's, if this is a netlist.
+    pub fn ports(&self) -> Option<u64> {
+        self.twin.as_ref().map(Twin::ports)
     }
 
     /// All inputs so far, if they are kept.
@@ -208,6 +218,7 @@ impl RtlTarget {
             opened.map_err(|error| self.stop((&error).into(), error.to_string()))?;
         }
         let result = self.simulation.step(driven, &mut self.outputs);
+        let twin = self.step_twin(driven);
         if let Some(fault) = &mut self.fault {
             fault.change(&self.inputs, &mut self.outputs);
         }
@@ -215,10 +226,33 @@ impl RtlTarget {
         if let Some(recording) = &mut self.recording {
             recording.clock(self.cycle, driven, &self.outputs);
         }
+        twin?;
         result.map_err(|error| {
             let cause = format!("cycle {}: {error}", self.cycle);
             self.break_off((&error).into(), cause)
         })
+    }
+
+    /// One clock of the RTL beside a netlist. From the end of reset on they are the same at every port.
+    fn step_twin(&mut self, driven: &PortsIn) -> Result<(), HalError> {
+        let Some(twin) = &mut self.twin else {
+            return Ok(());
+        };
+        let result = match &self.fault {
+            Some(fault) => twin.step(&fault.twin(driven)),
+            None => twin.step(driven),
+        };
+        if let Err(error) = result {
+            return Err(self.stop((&error).into(), format!("RTL: {error}")));
+        }
+        if self.cycle < RESET_CLOCKS.into() {
+            return Ok(());
+        }
+        if let Err(ports) = twin.compare(&mut self.simulation, &self.outputs) {
+            let cause = format!("cycle {}: netlist and RTL differ\n{ports}", self.cycle);
+            return Err(self.break_off(Trouble::Netlist, cause));
+        }
+        Ok(())
     }
 
     fn stop(&mut self, trouble: Trouble, cause: String) -> HalError {

@@ -7,6 +7,8 @@ use crate::sim::SimulationError;
 pub enum Trouble {
     /// It did otherwise than the golden model.
     Divergence,
+    /// The netlist did otherwise than the RTL.
+    Netlist,
     /// It broke a rule of a bus.
     BusRule,
     /// An assertion in its source failed.

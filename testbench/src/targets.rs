@@ -44,6 +44,8 @@ pub enum Inject {
     Burst,
     /// What an engine relies on: memory answers a read that nobody asked for.
     Answer,
+    /// A bit of a frame that the RTL beside a netlist receives, and the netlist does not.
+    Twin,
     /// Each doorbell of a send queue: nobody hears it.
     Doorbell,
     /// The last byte of each payload, with a right checksum.
@@ -71,7 +73,7 @@ impl Inject {
                 true
             })),
             Self::Doorbell => Some(Breach::Doorbell(|offset, _| offset != DbSq::OFFSET)),
-            Self::Frame | Self::Burst | Self::Answer => None,
+            Self::Frame | Self::Burst | Self::Answer | Self::Twin => None,
         }
     }
 }
@@ -133,6 +135,19 @@ pub struct Checked {
     pub clocks: u64,
     /// Decisions of the engine that the model confirmed.
     pub actions: u64,
+    /// All ports of netlists in all clocks in one number, which was the RTL's, too.
+    pub ports: Option<u64>,
+}
+
+impl Checked {
+    /// Adds what another target, or another run, checked.
+    pub fn add(&mut self, other: &Self) {
+        self.clocks += other.clocks;
+        self.actions += other.actions;
+        if let Some(ports) = other.ports {
+            self.ports = Some(self.ports.unwrap_or(0).rotate_left(1) ^ ports);
+        }
+    }
 }
 
 /// A target of some kind.
@@ -170,7 +185,7 @@ pub fn open(kind: TargetKind, node: &str, options: &TargetOptions) -> Result<Any
             }
             (Inner::Model(Box::new(target)), None)
         }
-        TargetKind::Rtl => open_rtl(node, seed, options)?,
+        TargetKind::Rtl | TargetKind::Netlist => open_engine(kind, node, seed, options)?,
     };
     let injected = options.inject.and_then(Inject::breach);
     Ok(AnyTarget {
@@ -183,7 +198,8 @@ pub fn open(kind: TargetKind, node: &str, options: &TargetOptions) -> Result<Any
 }
 
 #[cfg(feature = "rtl")]
-fn open_rtl(
+fn open_engine(
+    kind: TargetKind,
     node: &str,
     seed: u64,
     options: &TargetOptions,
@@ -195,12 +211,16 @@ fn open_rtl(
     /// A beat of a frame that is longer than an acknowledge.
     const BEAT: u64 = 8;
 
-    let wave = options.waves.as_ref().map(|waves| Wave {
+    let netlist = kind == TargetKind::Netlist;
+    // A netlist has no waves.
+    let waves = options.waves.as_ref().filter(|_| !netlist);
+    let wave = waves.map(|waves| Wave {
         path: waves.file(node),
         from: waves.from.get(node).copied().unwrap_or(0),
     });
     let counts = cfg!(feature = "coverage") && options.cover.is_some();
     let build = match (&wave, counts) {
+        _ if netlist => Build::Netlist,
         (Some(_), _) => Build::Debug,
         (None, true) => Build::Coverage,
         (None, false) if options.debug => Build::Debug,
@@ -231,6 +251,7 @@ fn open_rtl(
             Inject::Frame => Some(Fault::FrameBit { beat: BEAT }),
             Inject::Burst => Some(Fault::FixedBurst),
             Inject::Answer => Some(Fault::StrayAnswer),
+            Inject::Twin => Some(Fault::TwinBit { beat: BEAT }),
             Inject::Payload | Inject::Refusal | Inject::Doorbell => None,
         }),
         ..Options::default()
@@ -246,12 +267,18 @@ fn kind_of(trouble: tandem_cosim::Trouble) -> FailureKind {
         Trouble::BusRule => FailureKind::AxiViolation,
         Trouble::Assertion => FailureKind::Assertion,
         Trouble::TimeOut => FailureKind::TimeOut,
+        Trouble::Netlist => FailureKind::Netlist,
         Trouble::Simulator => FailureKind::Stopped,
     }
 }
 
 #[cfg(not(feature = "rtl"))]
-fn open_rtl(node: &str, _: u64, _: &TargetOptions) -> Result<(Inner, Option<TempPath>), HalError> {
+fn open_engine(
+    _: TargetKind,
+    node: &str,
+    _: u64,
+    _: &TargetOptions,
+) -> Result<(Inner, Option<TempPath>), HalError> {
     Err(stopped(
         node,
         &"this program was built without the engine (feature `rtl`)",
@@ -292,12 +319,13 @@ impl AnyTarget {
         match &self.inner {
             Inner::Model(target) => Checked {
                 clocks: target.now(),
-                actions: 0,
+                ..Checked::default()
             },
             #[cfg(feature = "rtl")]
             Inner::Rtl(target) => Checked {
                 clocks: target.now(),
                 actions: target.summary().map_or(0, |summary| summary.actions),
+                ports: target.ports(),
             },
         }
     }

@@ -55,7 +55,7 @@ const fn shows(
     }
 }
 
-const CASES: [Case; 33] = [
+const CASES: [Case; 34] = [
     judges(
         "run testbench/vectors/send/first.toml",
         0,
@@ -85,6 +85,12 @@ const CASES: [Case; 33] = [
         1,
         ("/failures/0/command", "tandem random"),
         "FAILED",
+    ),
+    judges(
+        "regress testbench/vectors/send/first.toml --seeds 2 -o {}/regress$",
+        0,
+        ("/passed", "2"),
+        "PASSED: 2 of 2 runs passed",
     ),
     judges(
         "fuzz --cases 2 --keep {}",

@@ -4,6 +4,7 @@ use verilated_build::{MINIMUM, OLDEST, Verilator};
 
 use crate::failure::{Failure, Result};
 use crate::process::{heading, run, tandem};
+use crate::synth;
 use crate::tools::{Tool, install};
 
 const BEFORE_DEMO: &str = "\
@@ -40,6 +41,18 @@ pub fn demo() -> Result {
 pub fn bench() -> Result {
     install(&[Tool::Verilator])?;
     run("the bench", &mut tandem(&["--release"], &["bench"]))
+}
+
+/// The vectors on the synthesised netlist.
+pub fn netlist() -> Result {
+    install(&[Tool::Verilator])?;
+    synth::engine(&[])?;
+    heading("Vectors on the netlist, in lockstep and beside the RTL");
+    let build = ["--release", "--features", "netlist"];
+    run(
+        "the netlist",
+        &mut tandem(&build, &["run", VECTORS, "--target", "netlist"]),
+    )
 }
 
 /// The vectors on another Verilator, the one on the PATH.

@@ -1,6 +1,7 @@
 //! Everything that is not `cargo build`: `cargo xtask help` lists the commands.
 
 mod bench;
+mod cells;
 mod cover;
 mod dissect;
 mod failure;
@@ -8,6 +9,7 @@ mod fuzz;
 mod lint;
 mod process;
 mod regs;
+mod synth;
 mod test;
 mod tools;
 
@@ -58,6 +60,14 @@ enum Task {
         #[arg(long, default_value_t = 60)]
         seconds: u32,
     },
+    /// Synthesise the engine for ECP5: netlists, and the cells of each room
+    Synth {
+        /// A parameter of the engine, such as NumQp=16
+        #[arg(long = "set", value_name = "NAME=VALUE")]
+        set: Vec<String>,
+    },
+    /// Run the vectors on the synthesised netlist, in lockstep and beside the RTL
+    Netlist,
     /// Run the vectors on the Verilator of the PATH, of another version
     SecondOpinion,
     /// Install the tools (or those named) into .tools/, at pinned versions
@@ -89,6 +99,8 @@ fn run(task: Task) -> Result {
         Task::Cover => cover::all(),
         Task::Dissect => dissect::all(),
         Task::Fuzz { seconds } => fuzz::all(seconds),
+        Task::Synth { set } => synth::engine(&set).map(drop),
+        Task::Netlist => bench::netlist(),
         Task::SecondOpinion => bench::second_opinion(),
         Task::Tools { tools } if tools.is_empty() => tools::install(&Tool::ALL),
         Task::Tools { tools } => tools::install(&tools),

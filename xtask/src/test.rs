@@ -6,16 +6,17 @@ use std::time::{Duration, Instant};
 use crate::failure::{Failure, Result};
 use crate::process::{Check, cargo, heading, run, tandem};
 use crate::tools::{Tool, install};
-use crate::{dissect, lint, regs};
+use crate::{cells, dissect, lint, regs};
 
 /// Runs all checks, each even when an earlier one failed, and closes with a summary.
 pub fn all() -> Result {
     heading("Tools");
     install(&Tool::ALL)?;
-    let checks: [Check; 8] = [
+    let checks: [Check; 9] = [
         ("format", format),
         ("clippy", clippy),
         ("lint", lint::all),
+        ("cells", cells::check),
         ("registers", || regs::run(regs::Mode::Check)),
         ("tests", tests),
         ("slurm", slurm),

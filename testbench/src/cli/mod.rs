@@ -185,8 +185,9 @@ fn parse_targets(text: &str) -> Result<TargetChoice, String> {
     let kind = |name: &str| match name {
         "model" => Ok(TargetKind::Model),
         "rtl" => Ok(TargetKind::Rtl),
+        "netlist" => Ok(TargetKind::Netlist),
         other => Err(format!(
-            "`{other}` is not a target: there are `model`, `rtl` and `mixed`"
+            "`{other}` is not a target: there are `model`, `rtl`, `netlist` and `mixed`"
         )),
     };
     let mut choice = TargetChoice::default();

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use tandem_testbench::targets::Checked;
+
 use super::run::Run;
 
 #[derive(Default)]
@@ -11,8 +13,7 @@ struct Row {
     passed: usize,
     failed: usize,
     frames: u64,
-    clocks: u64,
-    actions: u64,
+    checked: Checked,
 }
 
 /// Prints what ran, by folder.
@@ -27,8 +28,7 @@ pub fn print(runs: &[Run], targets: &str, time: Duration) {
                 Ok(report) => {
                     row.passed += 1;
                     row.frames += report.frames;
-                    row.clocks += report.checked.clocks;
-                    row.actions += report.checked.actions;
+                    row.checked.add(&report.checked);
                 }
                 Err(_) => row.failed += 1,
             }
@@ -44,11 +44,14 @@ pub fn print(runs: &[Run], targets: &str, time: Duration) {
     line("all", &sum);
     println!();
     verdict(runs, targets, time);
-    if sum.actions > 0 {
+    if sum.checked.actions > 0 {
         println!(
             "each of the {} decisions of the engine was legal for the golden model and had the same effects",
-            sum.actions
+            sum.checked.actions
         );
+    }
+    if let Some(ports) = sum.checked.ports {
+        println!("every port of the netlist was the RTL's in each clock: {ports:016x}");
     }
 }
 
@@ -65,6 +68,6 @@ pub fn verdict(runs: &[Run], targets: &str, time: Duration) {
 fn line(name: &str, row: &Row) {
     println!(
         "{name:<16}{:>8}{:>8}{:>12}{:>14}{:>18}",
-        row.passed, row.failed, row.frames, row.clocks, row.actions
+        row.passed, row.failed, row.frames, row.checked.clocks, row.checked.actions
     );
 }

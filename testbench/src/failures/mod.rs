@@ -94,7 +94,7 @@ pub(crate) fn nodes(vector: &Vector) -> Vec<(&str, Option<TargetKind>)> {
 
 /// Nodes of a run that are engines.
 pub fn engines<'a>(vector: &'a Vector, options: &RunOptions) -> Vec<&'a str> {
-    let engine = |(name, own): &(&str, _)| options.kind(name, *own) == TargetKind::Rtl;
+    let engine = |(name, own): &(&str, _)| options.kind(name, *own).is_engine();
     nodes(vector)
         .into_iter()
         .filter(engine)

@@ -118,8 +118,7 @@ impl Summary {
         }
         self.tally.add(&report.tally);
         self.frames += report.frames;
-        self.checked.clocks += report.checked.clocks;
-        self.checked.actions += report.checked.actions;
+        self.checked.add(&report.checked);
     }
 }
 

@@ -344,6 +344,15 @@ pub enum TargetKind {
     Model,
     /// The Verilated engine, in lockstep with the golden model.
     Rtl,
+    /// The netlist that was synthesised from the engine, in lockstep too, and beside the RTL clock by clock.
+    Netlist,
+}
+
+impl TargetKind {
+    /// Whether it is the engine, in one form or another, and not the golden model.
+    pub fn is_engine(self) -> bool {
+        self != Self::Model
+    }
 }
 
 impl fmt::Display for TargetKind {
@@ -351,6 +360,7 @@ impl fmt::Display for TargetKind {
         f.write_str(match self {
             Self::Model => "model",
             Self::Rtl => "rtl",
+            Self::Netlist => "netlist",
         })
     }
 }

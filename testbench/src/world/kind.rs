@@ -17,6 +17,8 @@ pub enum FailureKind {
     TimeOut,
     /// An engine did otherwise than the golden model.
     Divergence,
+    /// A netlist did otherwise than the RTL.
+    Netlist,
     /// An engine broke a rule of AXI.
     AxiViolation,
     /// An assertion in an engine's source failed.
@@ -32,6 +34,7 @@ impl FailureKind {
             Self::WrongResult => "wrong result",
             Self::TimeOut => "time-out",
             Self::Divergence => "divergence",
+            Self::Netlist => "netlist differs",
             Self::AxiViolation => "AXI violation",
             Self::Assertion => "assertion",
             Self::Stopped => "stopped",

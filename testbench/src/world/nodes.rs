@@ -202,7 +202,7 @@ impl World {
             TargetKind::Model => target
                 .next_deadline()
                 .map_or(u64::MAX, |deadline| deadline.saturating_sub(target.now())),
-            TargetKind::Rtl => 0,
+            TargetKind::Rtl | TargetKind::Netlist => 0,
         });
         let clocks = next.min().unwrap_or(0).min(software).min(MAX_SKIP);
         // To a multiple of the usual step, so that a step never ends behind a deadline.
@@ -393,9 +393,7 @@ impl World {
         let mut sum = Checked::default();
         for node in &mut self.nodes {
             node.finish()?;
-            let checked = node.nic.hal().checked();
-            sum.clocks += checked.clocks;
-            sum.actions += checked.actions;
+            sum.add(&node.nic.hal().checked());
         }
         Ok(sum)
     }

@@ -70,6 +70,14 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A netlist is not there, or is of other sources.
+    #[error(
+        "{netlist} is missing, or was made from other sources: make it with `cargo xtask synth`"
+    )]
+    Netlist {
+        /// The netlist.
+        netlist: PathBuf,
+    },
     /// An environment variable that cargo sets for build scripts is missing.
     #[error("{0} is not set: this function is for build scripts")]
     NotABuildScript(&'static str),

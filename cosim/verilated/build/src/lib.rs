@@ -24,6 +24,7 @@ mod compile;
 mod design;
 mod error;
 mod filelist;
+mod netlist;
 mod origin;
 mod tool;
 mod variant;
@@ -32,6 +33,7 @@ pub use compile::{Role, configure};
 pub use design::{Built, Design};
 pub use error::{Error, Result};
 pub use filelist::FileList;
+pub use netlist::Netlist;
 pub use tool::{MINIMUM, OLDEST, Verilator, Version, workspace_root};
 pub use variant::Variant;
 
