@@ -66,9 +66,14 @@ impl RtlTarget {
     pub fn new(options: Options) -> Result<Self, HalError> {
         let stop = |cause: String| HalError::Stopped(format!("node {}: {cause}", options.node));
         options.check().map_err(|error| stop(error.to_string()))?;
-        let simulation = Simulation::new(options.build, options.seed)
-            .map_err(|error| stop(error.to_string()))?;
-        let twin = (options.build == Build::Netlist).then(Twin::new);
+        let (simulation, twin) = match options.build {
+            Build::Netlist => (
+                Simulation::with(Build::Netlist, &Twin::settings()),
+                Some(Twin::new()),
+            ),
+            build => (Simulation::new(build, options.seed), None),
+        };
+        let simulation = simulation.map_err(|error| stop(error.to_string()))?;
         let twin = twin.transpose().map_err(|error| stop(error.to_string()))?;
         let memory = HostMemory::new(options.memory);
         let lockstep = match options.lockstep {

@@ -14,14 +14,18 @@ pub(crate) struct Twin {
 }
 
 impl Twin {
-    /// The RTL in reset. All that it does not initialise is zero, as it is in the device when that has been configured.
-    pub(crate) fn new() -> Result<Self, SimulationError> {
-        let settings = Settings {
+    /// How netlist and RTL begin: what is not initialised is zero, as in the device when that has been configured.
+    pub(crate) fn settings() -> Settings {
+        Settings {
             reset: Reset::Zeros,
             ..Settings::default()
-        };
+        }
+    }
+
+    /// The RTL in reset.
+    pub(crate) fn new() -> Result<Self, SimulationError> {
         Ok(Self {
-            rtl: Simulation::with(Build::Fast, &settings)?,
+            rtl: Simulation::with(Build::Fast, &Self::settings())?,
             outputs: PortsOut::default(),
             ports: 0,
         })
