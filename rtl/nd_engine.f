@@ -4,6 +4,7 @@ rtl/abi/nd_regs_pkg.sv
 rtl/lib/nd_ram.sv
 rtl/lib/nd_skid.sv
 rtl/lib/nd_rr_arb.sv
+rtl/lib/nd_rr_turn.sv
 rtl/lib/nd_fifo_reg.sv
 rtl/lib/nd_fifo_commit.sv
 rtl/lib/nd_fifo.sv
@@ -32,7 +33,6 @@ rtl/context/nd_local.sv
 rtl/context/nd_translate.sv
 rtl/context/nd_context.sv
 rtl/send/nd_send_pkg.sv
-rtl/send/nd_send_turn.sv
 rtl/send/nd_send_doorbell.sv
 rtl/send/nd_send_fetch.sv
 rtl/send/nd_send_select.sv

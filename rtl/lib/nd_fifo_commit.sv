@@ -3,12 +3,14 @@
 // Both cover every entry written since the last of them, one written in the same clock included;
 // `discard` wins. Neither needs an entry. `count` is the number of entries held, readable or not: a
 // user who never commits fills it up and must discard. First-word fall-through, output from a
-// register. Above 64 entries it lies in block memory, whose output meets a bare flip-flop.
+// register. Above `Distributed` entries it lies in block memory, whose output meets a bare flip-flop.
 module nd_fifo_commit #(
   // what it carries
   parameter type T = logic [7:0],
   // entries, a power of two
   parameter int unsigned Depth = 16,
+  // most entries in distributed memory
+  parameter int unsigned Distributed = 64,
   localparam int unsigned CountWidth = $clog2(Depth) + 1
 ) (
   input  logic                  clk,
@@ -77,7 +79,7 @@ module nd_fifo_commit #(
     end
   end
 
-  if (Depth <= 64) begin : g_reg
+  if (Depth <= Distributed) begin : g_reg
     T     mem[Depth];
     T     out_q;
     logic out_valid_q, out_valid_d;
@@ -105,7 +107,8 @@ module nd_fifo_commit #(
     assign fetch   = rd_q != safe_q && taken_q != 3'(Queue);
     assign taken_d = taken_q + 3'(fetch) - 3'(pop);
 
-    nd_ram #(.T(T), .Depth(Depth)) u_ram (
+    // An entry that is fetched was written before.
+    nd_ram #(.T(T), .Depth(Depth), .ReadOld(1'b0)) u_ram (
       .clk, .we(push), .waddr(ptr_t'(wr_q)), .wdata(in_data), .raddr(ptr_t'(rd_q)), .rdata(word)
     );
 
@@ -123,6 +126,17 @@ module nd_fifo_commit #(
       .clk, .rst, .in_valid(coming_q[1]), .in_ready(unused_ready), .in_data(word_q),
       .out_valid, .out_ready, .out_data, .count(unused_count)
     );
+
+`ifdef FORMAL
+    always_ff @(posedge clk) begin
+      if (!rst) begin
+        a_apart: assert (!(push && fetch) || ptr_t'(wr_q) != ptr_t'(rd_q));
+        a_place: assert (!coming_q[1] || unused_ready);
+        a_taken: assert (count_t'(taken_q) == rd_q - free_q);
+        a_under: assert (taken_q == unused_count + 3'(coming_q[0]) + 3'(coming_q[1]));
+      end
+    end
+`endif
   end
 
 `ifdef FORMAL
@@ -133,7 +147,8 @@ module nd_fifo_commit #(
     if (past_valid && !rst && !$past(rst)) begin
       a_hold:  assert (!$past(out_valid && !out_ready) || (out_valid && $stable(out_data)));
       a_count: assert (count_q <= count_t'(Depth) && count_q == wr_q - free_q);
-      c_discard: cover (discard && count != 0);
+      a_safe:  assert (safe_q - free_q <= wr_q - free_q);
+      a_read:  assert (rd_q - free_q <= safe_q - free_q);
     end
   end
 `endif

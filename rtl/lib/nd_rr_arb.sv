@@ -18,18 +18,39 @@ module nd_rr_arb #(
     $error("%m: N must be at least 1");
   end
 
-  // set for the requesters that come before the others in this turn
-  logic [N-1:0] mask_q, mask_d;
-  logic [N-1:0] first, above;
+  // Set above the lowest request. In groups, so that many requesters make no long chain.
+  localparam int unsigned Width = 8;
+  function automatic logic [N-1:0] above(logic [N-1:0] r);
+    logic [N-1:0] a;
+    logic         before_group, before_bit;
+    for (int unsigned g = 0; g < N; g += Width) begin
+      before_group = 1'b0;
+      for (int unsigned h = 0; h < g; h++) before_group |= r[h];
+      before_bit = 1'b0;
+      for (int unsigned i = g; i < N && i < g + Width; i++) begin
+        a[i] = before_group || before_bit;
+        before_bit |= r[i];
+      end
+    end
+    return a;
+  endfunction
 
-  // lowest requester of the favoured ones, or else of all
-  assign first = |(req & mask_q) ? req & mask_q : req;
-  assign gnt   = first & (~first + 1'b1);
+  // the requesters that come before the others in this turn
+  logic [N-1:0] mask_q, mask_d;
+  logic [N-1:0] favoured, above_favoured, above_all;
+
+  // The lowest request of the favoured ones, or else of all.
+  assign favoured       = req & mask_q;
+  assign above_favoured = above(favoured);
+  assign above_all      = above(req);
+  assign gnt            = |favoured ? favoured & ~above_favoured : req & ~above_all;
 
   always_comb begin
-    above = '0;
-    for (int unsigned i = 1; i < N; i++) above[i] = above[i-1] | gnt[i-1];
-    mask_d = advance && |gnt ? above : mask_q;
+    mask_d = mask_q;
+    if (advance && |req) mask_d = |favoured ? above_favoured : above_all;
+  end
+
+  always_comb begin
     gnt_idx = '0;
     for (int unsigned i = 0; i < N; i++) if (gnt[i]) gnt_idx |= IdxWidth'(i);
   end

@@ -2,11 +2,11 @@ rtl/abi/nd_abi_pkg.sv
 rtl/nd_pkg.sv
 rtl/lib/nd_ram.sv
 rtl/lib/nd_skid.sv
+rtl/lib/nd_rr_turn.sv
 rtl/lib/nd_fifo_reg.sv
 rtl/lib/nd_fifo_commit.sv
 rtl/lib/nd_fifo.sv
 rtl/send/nd_send_pkg.sv
-rtl/send/nd_send_turn.sv
 rtl/send/nd_send_doorbell.sv
 rtl/send/nd_send_fetch.sv
 rtl/send/nd_send_select.sv

@@ -130,7 +130,7 @@ module nd_send_fetch
     end
   end
 
-  nd_send_turn #(.N(NumQp)) u_turn (
+  nd_rr_turn #(.N(NumQp)) u_turn (
     .clk, .rst, .req(eligible), .take(state_q == Pick), .valid(turn_valid), .row(turn_row)
   );
 

@@ -98,7 +98,7 @@ module nd_send_pace
 
   // ---- looks in turn
 
-  nd_send_turn #(.N(NumQp)) u_turn (
+  nd_rr_turn #(.N(NumQp)) u_turn (
     .clk, .rst, .req(slow_q | recent_q | timed_q), .take(state_q == Pick), .valid(turn_valid),
     .row(turn_row)
   );

@@ -110,7 +110,7 @@ module nd_send_seek
     behind_d = behind_d & ~clear_row;
   end
 
-  nd_send_turn #(.N(NumQp)) u_turn (
+  nd_rr_turn #(.N(NumQp)) u_turn (
     .clk, .rst, .req(need_q & ~own_row), .take(state_q == Idle), .valid(turn_valid), .row(turn_row)
   );
 

@@ -29,6 +29,7 @@ const TOPS: &[Top] = &[
     top("nd_pack", "rtl/lib/nd_lib.f"),
     top("nd_ram", "rtl/lib/nd_lib.f"),
     top("nd_rr_arb", "rtl/lib/nd_lib.f"),
+    top("nd_rr_turn", "rtl/lib/nd_lib.f"),
     top("nd_skid", "rtl/lib/nd_lib.f"),
     top("nd_link", "fpga/link/rtl/nd_link.f"),
     top("nd_link_top", "fpga/link/rtl/nd_link.f"),

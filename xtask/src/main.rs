@@ -5,6 +5,7 @@ mod cells;
 mod cover;
 mod dissect;
 mod failure;
+mod formal;
 mod fuzz;
 mod lint;
 mod process;
@@ -47,6 +48,11 @@ enum Task {
         /// Write nothing; fail if a committed file is stale
         #[arg(long)]
         check: bool,
+    },
+    /// Prove modules: their properties hold for all inputs, and mutants of them are refuted
+    Formal {
+        /// Only these modules
+        modules: Vec<String>,
     },
     /// Measure what the README shows
     Bench,
@@ -95,6 +101,7 @@ fn run(task: Task) -> Result {
         Task::Abi => abi(),
         Task::Regs { check: true } => regs::run(regs::Mode::Check),
         Task::Regs { check: false } => regs::run(regs::Mode::Write),
+        Task::Formal { modules } => formal::run(&modules),
         Task::Bench => bench::bench(),
         Task::Cover => cover::all(),
         Task::Dissect => dissect::all(),

@@ -132,6 +132,14 @@ pub fn yosys() -> Result<Command> {
     Ok(command)
 }
 
+/// ABC, which comes with Yosys.
+pub fn abc() -> Result<Command> {
+    if yosys_on_path().is_some() {
+        return Ok(Command::new("yosys-abc"));
+    }
+    Ok(Command::new(ensure(Tool::Pyosys)?.join("pyosys/yosys-abc")))
+}
+
 /// A Python that sees the modules of a tool.
 pub fn python(tool: Tool) -> Result<Command> {
     let modules = ensure(tool)?;

@@ -1,8 +1,8 @@
-// Round robin over queue pairs, short enough for many of them.
+// Round robin over many requesters, in two clocks.
 //
 // `valid` and `row` tell, in this clock, who of the requests of the clock before is next in turn.
 // `take` makes that one the last in turn; it may be high every other clock at most.
-module nd_send_turn #(
+module nd_rr_turn #(
   // requesters, a power of two
   parameter int unsigned N = 64,
   localparam int unsigned RowBits = $clog2(N)
