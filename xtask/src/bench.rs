@@ -3,7 +3,7 @@
 use verilated_build::{MINIMUM, OLDEST, Verilator};
 
 use crate::failure::{Failure, Result};
-use crate::process::{heading, run, tandem};
+use crate::process::{heading, output, run, tandem};
 use crate::synth;
 use crate::tools::{Tool, install};
 
@@ -22,6 +22,9 @@ What to try next:
 
 /// Where the vectors are.
 const VECTORS: &str = "testbench/vectors";
+
+/// A vector in which frames of data come to the first node.
+const WRITES: &str = "testbench/vectors/write/basic.toml";
 
 /// The main job, for somebody who sees this for the first time.
 pub fn demo() -> Result {
@@ -47,8 +50,17 @@ pub fn bench() -> Result {
 pub fn netlist() -> Result {
     install(&[Tool::Verilator])?;
     synth::engine(&[])?;
-    heading("Vectors on the netlist, in lockstep and beside the RTL");
     let build = ["--release", "--features", "netlist"];
+    heading("A difference between netlist and RTL is found");
+    let other = ["run", WRITES, "--target", "netlist", "--inject", "twin"];
+    let found = output("the netlist", &mut tandem(&build, &other))?;
+    let told = String::from_utf8_lossy(&found.stdout);
+    if found.status.success() || !told.contains("netlist differs") {
+        let errors = String::from_utf8_lossy(&found.stderr);
+        return Err(Failure(format!("it is not found:\n{told}{errors}")));
+    }
+    println!("the RTL got another bit than the netlist, and the run ended there");
+    heading("Vectors on the netlist, in lockstep and beside the RTL");
     run(
         "the netlist",
         &mut tandem(&build, &["run", VECTORS, "--target", "netlist"]),
