@@ -1,13 +1,14 @@
 //! The models of the device's cells, compared with RTL on everything of which the flow makes cells.
 
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use verilated_build::FileList;
 
 use crate::failure::{Failure, Result};
 use crate::process::{heading, output, root, run};
-use crate::tools::{verilator, yosys};
+use crate::tools::verilator;
+use crate::yosys;
 
 /// The folder of everything that is made.
 const SCRATCH: &str = "target/synth/cells";
@@ -20,33 +21,22 @@ const BENCH: &str = "fpga/flow/cells/bench.sv";
 /// Fails if the probe and its netlist are not the same in each clock.
 pub fn check() -> Result {
     heading("Cell models: a netlist on them beside its RTL");
-    let scratch = root().join(SCRATCH);
-    fs::create_dir_all(&scratch).map_err(Failure::at(&scratch))?;
+    let scratch = Path::new(SCRATCH);
     let netlist = scratch.join("probe_netlist.v");
-    let script = scratch.join("probe.ys");
-    let text = format!(
-        "read_slang --threads 1 --unroll-limit 65536 --top probe {sources}\n\
+    let probe = FileList {
+        sources: PROBE.map(PathBuf::from).to_vec(),
+        include_dirs: Vec::new(),
+    };
+    let script = format!(
+        "{read}\n\
          synth_ecp5 -top probe\n\
          check -assert\n\
          rename probe probe_netlist\n\
          write_verilog -noattr -noexpr {netlist}\n",
-        sources = PROBE.join(" "),
+        read = yosys::read_slang("", "probe", &[], &probe),
         netlist = netlist.display(),
     );
-    fs::write(&script, text).map_err(Failure::at(&script))?;
-    let mut command = yosys()?;
-    command
-        .arg("-q")
-        .arg("-l")
-        .arg(scratch.join("probe.log"))
-        .arg(&script);
-    let result = output("yosys", &mut command)?;
-    if !result.status.success() {
-        let errors = String::from_utf8_lossy(&result.stderr);
-        return Err(Failure(format!(
-            "yosys failed, its log is in {SCRATCH}: {errors}"
-        )));
-    }
+    yosys::run(scratch, "probe", &script)?.expect_passed()?;
     let models = FileList::read(&root(), Path::new(MODELS))?;
     let built = scratch.join("bench");
     let mut command = verilator()?.command();
@@ -59,7 +49,7 @@ pub fn check() -> Result {
         .args(["--top-module", "bench", "--Mdir"])
         .arg(&built)
         .args(&models.sources)
-        .args(PROBE)
+        .args(&probe.sources)
         .arg(BENCH)
         .arg(&netlist);
     let result = output("verilator", &mut command)?;
@@ -69,6 +59,6 @@ pub fn check() -> Result {
     }
     run(
         "the bench of the cell models",
-        &mut std::process::Command::new(built.join("Vbench")),
+        &mut Command::new(root().join(built).join("Vbench")),
     )
 }

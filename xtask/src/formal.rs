@@ -12,8 +12,9 @@ use std::time::Instant;
 use verilated_build::FileList;
 
 use crate::failure::{Failure, Result};
-use crate::process::{heading, output, root};
-use crate::tools::{abc, yosys};
+use crate::process::{heading, root};
+use crate::tools::abc;
+use crate::yosys;
 
 /// The sources of all proofs.
 const LIST: &str = "rtl/formal/nd_formal.f";
@@ -184,7 +185,7 @@ pub fn run(only: &[String]) -> Result {
     );
     for proof in PROOFS.iter().filter(|proof| wanted(proof.module)) {
         let start = Instant::now();
-        let result = prove(proof, &files.sources)?;
+        let result = prove(proof, &files)?;
         let verdict = match &result.outcome {
             Outcome::Proved if result.missed.is_empty() => "proved".to_owned(),
             Outcome::Proved => format!("NEVER REACHED: {}", result.missed.join(", ")),
@@ -213,7 +214,7 @@ pub fn run(only: &[String]) -> Result {
 
     heading("Mutants: each must fail");
     for mutant in MUTANTS.iter().filter(|mutant| wanted(mutant.proof.module)) {
-        let result = refute(mutant, &files.sources)?;
+        let result = refute(mutant, &files)?;
         let verdict = match &result.outcome {
             Outcome::Refuted(clock) => {
                 format!("fails in clock {clock}: {}", result.failing.join(", "))
@@ -252,7 +253,7 @@ struct Proven {
     trace: PathBuf,
 }
 
-fn prove(proof: &Proof, sources: &[PathBuf]) -> Result<Proven> {
+fn prove(proof: &Proof, sources: &FileList) -> Result<Proven> {
     let dir = Path::new(SCRATCH).join(proof.folder());
     let mut result = check(proof, sources, &dir)?;
     if result.outcome == Outcome::Proved {
@@ -266,7 +267,7 @@ fn prove(proof: &Proof, sources: &[PathBuf]) -> Result<Proven> {
 }
 
 /// Proves the assertions, or finds a trace that breaks one.
-fn check(proof: &Proof, sources: &[PathBuf], dir: &Path) -> Result<Proven> {
+fn check(proof: &Proof, sources: &FileList, dir: &Path) -> Result<Proven> {
     let names = netlist(proof, sources, dir, Part::Assertions)?;
     // One property for all: each then helps to prove the others.
     let all = format!("read_aiger assertions.aig; fold; orpos; scorr; pdr -T {PATIENCE}");
@@ -285,7 +286,7 @@ fn check(proof: &Proof, sources: &[PathBuf], dir: &Path) -> Result<Proven> {
             dir = dir.display(),
             trace = trace.display(),
         );
-        failing = broken(&yosys_says(dir, "trace", &script)?.1);
+        failing = broken(&yosys::run(dir, "trace", &script)?.log);
     }
     Ok(Proven {
         outcome,
@@ -298,7 +299,7 @@ fn check(proof: &Proof, sources: &[PathBuf], dir: &Path) -> Result<Proven> {
 }
 
 /// Proves a module with a mistake, which is expected to fail.
-fn refute(mutant: &Mutant, sources: &[PathBuf]) -> Result<Proven> {
+fn refute(mutant: &Mutant, sources: &FileList) -> Result<Proven> {
     let dir = Path::new(SCRATCH)
         .join("mutant")
         .join(mutant.proof.folder());
@@ -313,16 +314,12 @@ fn refute(mutant: &Mutant, sources: &[PathBuf]) -> Result<Proven> {
     let changed = dir.join("mutant.sv");
     fs::create_dir_all(root().join(&dir)).map_err(Failure::at(&dir))?;
     fs::write(root().join(&changed), text).map_err(Failure::at(&changed))?;
-    let sources: Vec<PathBuf> = sources
-        .iter()
-        .map(|source| {
-            if source == Path::new(mutant.file) {
-                changed.clone()
-            } else {
-                source.clone()
-            }
-        })
-        .collect();
+    let mut sources = sources.clone();
+    for source in &mut sources.sources {
+        if source == Path::new(mutant.file) {
+            source.clone_from(&changed);
+        }
+    }
     check(&mutant.proof, &sources, &dir)
 }
 
@@ -356,17 +353,9 @@ impl Part {
 }
 
 /// Makes the netlist of a proof, and tells the names of its properties in their order.
-fn netlist(proof: &Proof, sources: &[PathBuf], dir: &Path, part: Part) -> Result<Vec<String>> {
-    fs::create_dir_all(root().join(dir)).map_err(Failure::at(dir))?;
+fn netlist(proof: &Proof, sources: &FileList, dir: &Path, part: Part) -> Result<Vec<String>> {
     let script = script(proof, sources, dir, part);
-    let (good, text) = yosys_says(dir, part.name(), &script)?;
-    if !good {
-        return Err(Failure(format!(
-            "yosys failed for {}: {}",
-            proof.folder(),
-            text.lines().last().unwrap_or_default()
-        )));
-    }
+    yosys::run(dir, part.name(), &script)?.expect_passed()?;
     let path = dir.join(format!("{}.ywm", part.name()));
     let map = fs::read_to_string(root().join(&path)).map_err(Failure::at(&path))?;
     let names = properties(&map);
@@ -376,15 +365,14 @@ fn netlist(proof: &Proof, sources: &[PathBuf], dir: &Path, part: Part) -> Result
     Ok(names)
 }
 
-fn script(proof: &Proof, sources: &[PathBuf], dir: &Path, part: Part) -> String {
-    let parameters: String = proof
+fn script(proof: &Proof, sources: &FileList, dir: &Path, part: Part) -> String {
+    let parameters: Vec<String> = proof
         .parameters
         .iter()
-        .map(|(name, value)| format!("-G {name}={value} "))
+        .map(|(name, value)| format!("{name}={value}"))
         .collect();
-    let files: Vec<String> = sources.iter().map(|p| p.display().to_string()).collect();
     format!(
-        "read_slang --threads 1 -D FORMAL --top {top} {parameters}{files}\n\
+        "{read}\n\
          hierarchy -check -top {top}\n\
          proc\n\
          flatten\n\
@@ -404,26 +392,11 @@ fn script(proof: &Proof, sources: &[PathBuf], dir: &Path, part: Part) -> String 
          opt_clean\n\
          write_rtlil {out}.il\n\
          write_aiger -zinit -B -ywmap {out}.ywm -map {out}.aim {out}.aig\n",
+        read = yosys::read_slang("-D FORMAL", &proof.top(), &parameters, sources),
         top = proof.top(),
-        files = files.join(" "),
         selection = part.selection(),
         out = dir.join(part.name()).display(),
     )
-}
-
-/// Runs a script; tells whether it succeeded, and its log.
-fn yosys_says(dir: &Path, name: &str, script: &str) -> Result<(bool, String)> {
-    let (path, log) = (
-        dir.join(format!("{name}.ys")),
-        dir.join(format!("{name}.log")),
-    );
-    fs::write(root().join(&path), script).map_err(Failure::at(&path))?;
-    let mut command = yosys()?;
-    command.arg("-q").arg("-l").arg(&log).arg(&path);
-    let result = output("yosys", &mut command)?;
-    let mut text = fs::read_to_string(root().join(&log)).unwrap_or_default();
-    text.push_str(&String::from_utf8_lossy(&result.stderr));
-    Ok((result.status.success(), text))
 }
 
 /// Runs commands of ABC in a folder, and gives back what it says.
@@ -563,7 +536,11 @@ mod tests {
     fn parameters_are_told() {
         let proof = proof("m", &[("A", 1), ("B", 2)]);
         assert_eq!(proof.folder(), "m-A=1-B=2");
-        let script = script(&proof, &["x.sv".into()], Path::new("d"), Part::Covers);
+        let files = FileList {
+            sources: vec!["x.sv".into()],
+            ..FileList::default()
+        };
+        let script = script(&proof, &files, Path::new("d"), Part::Covers);
         assert!(
             script.contains("--top m_proof -G A=1 -G B=2 x.sv\n"),
             "{script}"

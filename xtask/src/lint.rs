@@ -9,8 +9,9 @@ use std::process::Command;
 use verilated_build::{FileList, MINIMUM};
 
 use crate::failure::{Failure, Result};
-use crate::process::{Check, heading, output, root, run};
-use crate::tools::{verible, verilator, yosys};
+use crate::process::{Check, heading, root, run};
+use crate::tools::{verible, verilator};
+use crate::yosys;
 
 /// A top module that is checked on its own.
 struct Top {
@@ -42,6 +43,8 @@ const fn top(module: &'static str, list: &'static str) -> Top {
 /// Where SystemVerilog that people wrote is.
 const FOLDERS: [&str; 2] = ["rtl", "fpga/link/rtl"];
 const WAIVERS: [&str; 2] = ["rtl/.waivers.vlt", "rtl/.waivers.lint.vlt"];
+/// Scripts and logs of Yosys.
+const SCRATCH: &str = "target/lint";
 const RULES: &str = "rtl/.rules.verible_lint";
 
 /// Runs all checks, each to its end, and tells which failed.
@@ -124,29 +127,18 @@ fn style() -> Result {
 /// Yosys reads each top, turns it into a netlist, and checks that: one driver for each wire, no
 /// loops, nothing undriven.
 fn elaboration() -> Result {
-    let scratch = root().join("target/lint");
-    fs::create_dir_all(&scratch).map_err(Failure::at(&scratch))?;
     let mut failed = Vec::new();
     for top in TOPS {
         heading(&format!("Yosys: {}", top.module));
         let Some(files) = read(top, &mut failed) else {
             continue;
         };
-        let (script, log) = (
-            scratch.join(format!("{}.ys", top.module)),
-            scratch.join(format!("{}.log", top.module)),
-        );
-        fs::write(&script, yosys_script(top, &files)).map_err(Failure::at(&script))?;
-        let mut command = yosys()?;
-        command.arg("-q").arg("-l").arg(&log).arg(&script);
-        let result = output("yosys", &mut command)?;
-        let text = fs::read_to_string(&log).unwrap_or_default();
-        if result.status.success() {
-            println!("sound; {}", size(&text));
+        let ran = yosys::run(Path::new(SCRATCH), top.module, &yosys_script(top, &files))?;
+        if ran.passed {
+            println!("sound; {}", size(&ran.log));
         } else {
-            let errors = String::from_utf8_lossy(&result.stderr);
-            println!("{}", tail(&text, 15));
-            println!("{}", tail(&errors, 5));
+            println!("{}", tail(&ran.log, 15));
+            println!("{}", tail(&ran.errors, 5));
             failed.push(top.module);
         }
     }
@@ -154,30 +146,22 @@ fn elaboration() -> Result {
         return Ok(());
     }
     Err(Failure(format!(
-        "yosys failed for {}; logs are in target/lint",
+        "yosys failed for {}; logs are in {SCRATCH}",
         failed.join(", ")
     )))
 }
 
 fn yosys_script(top: &Top, files: &FileList) -> String {
-    let join = |paths: &[PathBuf], prefix: &str| {
-        let paths: Vec<_> = paths
-            .iter()
-            .map(|p| format!("{prefix}{}", p.display()))
-            .collect();
-        paths.join(" ")
-    };
     format!(
-        "read_slang --threads 1 --unroll-limit 65536 --top {module} {dirs} {files}\n\
+        "{read}\n\
          hierarchy -check -top {module}\n\
          proc\n\
          flatten\n\
          opt_clean\n\
          check -assert\n\
          stat\n",
+        read = yosys::read_slang("", top.module, &[], files),
         module = top.module,
-        dirs = join(&files.include_dirs, "-I "),
-        files = join(&files.sources, ""),
     )
 }
 

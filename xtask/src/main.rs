@@ -13,6 +13,7 @@ mod regs;
 mod synth;
 mod test;
 mod tools;
+mod yosys;
 
 use std::process::ExitCode;
 

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use serde::Deserialize;
 use verilated_build::{FileList, Netlist};
 
 use crate::failure::{Failure, Result};
-use crate::process::{heading, output, root};
-use crate::tools::yosys;
+use crate::process::{heading, root};
+use crate::yosys;
 
 /// The module that is synthesised, and its sources.
 const TOP: &str = "nd_engine";
@@ -49,50 +49,26 @@ pub fn engine(parameters: &[String]) -> Result<Netlist> {
 }
 
 fn make(netlist: &Netlist, sources: &FileList, parameters: &[String]) -> Result {
-    let folder = root().join(netlist.folder());
-    fs::create_dir_all(&folder).map_err(Failure::at(&folder))?;
-    let script = root().join(netlist.file("ys"));
-    let text = yosys_script(netlist, sources, parameters)?;
-    fs::write(&script, text).map_err(Failure::at(&script))?;
-    let log = netlist.file("log");
-    let mut command = yosys()?;
-    command.arg("-q").arg("-l").arg(&log).arg(&script);
-    let result = output("yosys", &mut command)?;
-    if result.status.success() {
-        return Ok(());
-    }
-    let errors = String::from_utf8_lossy(&result.stderr);
-    Err(Failure(format!(
-        "yosys failed; its log is {}\n{}",
-        log.display(),
-        errors.trim()
-    )))
+    let script = yosys_script(netlist, sources, parameters)?;
+    yosys::run(netlist.folder(), TOP, &script)?.expect_passed()
 }
 
 /// Rooms are kept apart up to the statistics; the netlists are flat, and have one wire for each bit, since a
 /// simulator takes the bits of a vector that depend on each other for a loop.
 fn yosys_script(netlist: &Netlist, sources: &FileList, parameters: &[String]) -> Result<String> {
-    let mut settings = String::new();
-    for parameter in parameters {
-        let (name, value) = parameter
-            .split_once('=')
-            .filter(|(name, value)| {
-                name.chars().all(|c| c.is_ascii_alphanumeric()) && value.parse::<u64>().is_ok()
-            })
-            .ok_or_else(|| {
-                Failure(format!(
-                    "`{parameter}` is not a parameter: write `NumQp=16`"
-                ))
-            })?;
-        settings.push_str(&format!(" -G {name}={value}"));
-    }
-    let join = |paths: &[PathBuf]| {
-        let paths: Vec<_> = paths.iter().map(|p| p.display().to_string()).collect();
-        paths.join(" ")
+    let is_setting = |(name, value): (&str, &str)| {
+        name.chars().all(|c| c.is_ascii_alphanumeric()) && value.parse::<u64>().is_ok()
     };
+    for parameter in parameters {
+        if !parameter.split_once('=').is_some_and(is_setting) {
+            return Err(Failure(format!(
+                "`{parameter}` is not a parameter: write `NumQp=16`"
+            )));
+        }
+    }
     let rooms: Vec<String> = ROOMS.iter().map(|room| format!("nd_{room}$*")).collect();
     Ok(format!(
-        "read_slang --threads 1 --unroll-limit 65536 --best-effort-hierarchy --top {TOP}{settings} {sources}\n\
+        "{read}\n\
          setattr -mod -set keep_hierarchy 1 {rooms}\n\
          synth_ecp5 -top {TOP} -run begin:check\n\
          check -assert\n\
@@ -105,7 +81,7 @@ fn yosys_script(netlist: &Netlist, sources: &FileList, parameters: &[String]) ->
          splitnets\n\
          opt_clean -purge\n\
          write_verilog -noattr -noexpr {verilog}\n",
-        sources = join(&sources.sources),
+        read = yosys::read_slang("--best-effort-hierarchy", TOP, parameters, sources),
         rooms = rooms.join(" "),
         statistics = netlist.file("stat").display(),
         json = netlist.json().display(),
@@ -186,7 +162,11 @@ mod tests {
 
     #[test]
     fn parameters_are_checked_and_given_to_yosys() {
-        let (files, netlist) = (FileList::default(), Netlist::of(TOP));
+        let netlist = Netlist::of(TOP);
+        let files = FileList {
+            sources: vec!["x.sv".into()],
+            ..FileList::default()
+        };
         let script = yosys_script(&netlist, &files, &["NumQp=16".into()]).unwrap();
         assert!(script.contains("--top nd_engine -G NumQp=16 "), "{script}");
         for wrong in ["NumQp", "NumQp=many", "Num Qp=1", "=;x"] {
