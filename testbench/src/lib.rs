@@ -13,6 +13,7 @@ pub mod measure;
 pub mod network;
 pub mod plan;
 pub mod regress;
+pub mod revision;
 pub mod runner;
 pub mod show;
 pub mod shrink;

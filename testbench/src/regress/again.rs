@@ -1,6 +1,6 @@
 //! Failures are done again: to see whether they fail always, and to keep what explains them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::pool::{self, Utilisation};
@@ -40,19 +40,11 @@ pub fn run_again(
     let jobs = work.jobs.clamp(1, todo.len().max(1));
     // The longest first, from the end.
     todo.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
-    let keep: BTreeSet<usize> = todo
-        .iter()
-        .filter(|todo| todo.keep)
-        .map(|todo| todo.run)
-        .collect();
     let todo = Mutex::new(todo);
     pool::work(
         jobs,
-        || {
-            let mut todo = todo.lock().unwrap_or_else(PoisonError::into_inner);
-            todo.pop().map(|todo| todo.run)
-        },
-        |run| Ok(again(work, run, keep.contains(&run))),
+        || todo.lock().unwrap_or_else(PoisonError::into_inner).pop(),
+        |todo| Ok(again(work, &todo)),
         |again| {
             let Some(again) = again else {
                 return Ok(());
@@ -110,17 +102,17 @@ fn todo(results: &Results, retrace: Retrace) -> Vec<Todo> {
 }
 
 /// Does a run again, and keeps what is to be kept if it fails.
-fn again(work: &Work<'_>, run: usize, keep: bool) -> Option<Again> {
-    let done = one(work.suite, run, None).filter(|done| !done.was_cut())?;
+fn again(work: &Work<'_>, todo: &Todo) -> Option<Again> {
+    let done = one(work.suite, todo.run, None).filter(|done| !done.was_cut())?;
     let mut again = Again {
-        run,
+        run: todo.run,
         suite: work.begun.suite.clone(),
         passed: done.outcome.is_ok(),
         files: Vec::new(),
         note: None,
         command: failures::command(&done.item.file.path, done.vector, &done.options),
     };
-    let Some(failed) = done.failed().filter(|_| keep) else {
+    let Some(failed) = done.failed().filter(|_| todo.keep) else {
         return Some(again);
     };
     let report = (work.words)(&done.item.file.path, &failed);

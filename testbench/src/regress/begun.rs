@@ -1,14 +1,13 @@
 //! What was begun in a folder: the first program writes it, and all others must be about the same.
 
 use std::path::Path;
-use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::suite::hex;
 use super::{Folder, RegressError, Result, Settings, Suite, at};
-use crate::files;
+use crate::{files, revision};
 
 /// Version of the files.
 const FORMAT: u32 = 1;
@@ -28,7 +27,7 @@ pub struct Begun {
     pub suite: String,
     /// Fingerprint of the program, with the engine in it.
     pub program: String,
-    /// Commit of the repository in which it was begun.
+    /// Commit of the repository in which it was begun. What has changed since is in the fingerprints.
     pub commit: Option<String>,
 }
 
@@ -45,7 +44,7 @@ impl Begun {
             runs: suite.len(),
             suite: suite.fingerprint.clone(),
             program: program()?,
-            commit: commit(Path::new(".")),
+            commit: revision::commit(Path::new(".")),
         })
     }
 
@@ -128,14 +127,4 @@ fn program() -> Result<String> {
     let mut hash = Sha256::new();
     std::io::copy(&mut file, &mut hash).map_err(at(&path))?;
     Ok(hex(&hash.finalize()))
-}
-
-/// The commit of a folder. What has changed since is in the fingerprints.
-fn commit(folder: &Path) -> Option<String> {
-    let ran = Command::new("git")
-        .args(["rev-parse", "HEAD"])
-        .current_dir(folder)
-        .output();
-    let ran = ran.ok().filter(|ran| ran.status.success())?;
-    Some(String::from_utf8_lossy(&ran.stdout).trim().to_owned())
 }

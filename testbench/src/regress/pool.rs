@@ -55,10 +55,10 @@ enum Told<T> {
 
 /// Takes a run after the other and works on it, in so many threads; `done` is told what came of each. Ends early if somebody asks
 /// to [`stop`], or something cannot be noted.
-pub(super) fn work<T: Send>(
+pub(super) fn work<Job, T: Send>(
     jobs: usize,
-    take: impl Fn() -> Option<usize> + Sync,
-    work: impl Fn(usize) -> Result<T> + Sync,
+    take: impl Fn() -> Option<Job> + Sync,
+    work: impl Fn(Job) -> Result<T> + Sync,
     mut done: impl FnMut(T) -> Result<()>,
 ) -> Result<Utilisation> {
     let halt = AtomicBool::new(false);
@@ -72,10 +72,10 @@ pub(super) fn work<T: Send>(
             scope.spawn(move || {
                 while !stop::asked() && !halt.load(Ordering::Relaxed) {
                     let begin = Instant::now();
-                    let Some(run) = take() else {
+                    let Some(job) = take() else {
                         break;
                     };
-                    let result = work(run);
+                    let result = work(job);
                     tell(Told::Run(result, begin.elapsed().as_secs_f64()));
                 }
                 tell(Told::End(thread_seconds().unwrap_or_default()));

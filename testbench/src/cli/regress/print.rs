@@ -8,6 +8,7 @@ use tandem_testbench::regress::{Merged, RunRow, Shard, ShardRow, Utilisation, Ve
 
 use super::{Arguments, Spent};
 use crate::cli::junit::{self, Case, Failed, Outcome};
+use crate::cli::output;
 
 /// Runs of a verdict that are named.
 const FEW: usize = 10;
@@ -26,9 +27,7 @@ pub fn shard(
     let count = |verdict| rows().filter(|row| row.verdict == verdict).count();
     let (all, passed) = (rows().count(), count(Verdict::Passed));
     if arguments.told.json {
-        let rows: Vec<&RunRow> = rows().collect();
-        let text = serde_json::to_string_pretty(&rows);
-        println!("{}", text.map_err(|error| miette::miette!("{error}"))?);
+        output::document(&rows().collect::<Vec<_>>())?;
         return Ok(passed == all);
     }
     if !arguments.told.quiet {

@@ -3,7 +3,6 @@
 mod steps;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -141,25 +140,6 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     let output = arguments.output;
     output.tell(&json, || print(&signoff, &verdict, &path, output.quiet))?;
     Ok(verdict.is_passed())
-}
-
-/// The commit of a folder, with `+` if something in it differs.
-fn commit(root: &Path) -> Option<String> {
-    let git = |arguments: &[&str]| {
-        let ran = Command::new("git")
-            .args(arguments)
-            .current_dir(root)
-            .output();
-        let ran = ran.ok().filter(|ran| ran.status.success())?;
-        Some(String::from_utf8_lossy(&ran.stdout).trim().to_owned())
-    };
-    let commit = git(&["rev-parse", "HEAD"])?;
-    let changed = git(&["status", "--porcelain"])?;
-    Some(if changed.is_empty() {
-        commit
-    } else {
-        commit + "+"
-    })
 }
 
 fn print(signoff: &Signoff, verdict: &Verdict, page: &Path, quiet: bool) {

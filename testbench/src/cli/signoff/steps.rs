@@ -14,13 +14,14 @@ use tandem_testbench::coverage::waivers::Waivers;
 use tandem_testbench::failures::{Failed, VECTOR};
 use tandem_testbench::fuzz::{self, Found, Wish};
 use tandem_testbench::plan::Plan;
+use tandem_testbench::revision;
 use tandem_testbench::signoff::{self, Evidence, FailureRow, Outcomes, Signoff, Step, Wanted};
 use tandem_testbench::suite;
-use tandem_testbench::traffic;
+use tandem_testbench::traffic::{self, TrafficFailure};
 use tandem_testbench::vector::{self, RandomTraffic};
 use tandem_testbench::world::RunOptions;
 
-use super::{Arguments, Part, commit};
+use super::{Arguments, Part};
 use crate::cli::run::Run;
 use crate::cli::{doctor, failed, paths_or_default, random, report, run};
 
@@ -161,25 +162,36 @@ impl Work<'_> {
                     Err(failure) => {
                         failed += 1;
                         done += failure.posted;
-                        let (text, vectors) = random::shorter(traffic, &options, &failure)?;
-                        for vector in &vectors {
-                            let found = Failed {
-                                vector,
-                                text: &text,
-                                options: &options,
-                                failure: &random::failure(vector, &failure),
-                                report: "",
-                            };
-                            let title = format!("{name}, seed {seed}");
-                            let command = random::command(traffic, &options);
-                            work.note(title, Path::new(VECTOR), &found, command);
-                        }
+                        work.strayed(format!("{name}, seed {seed}"), traffic, &options, &failure)?;
                     }
                 }
             }
             let summary = format!("{done} requests with {seeds} seeds, of which {failed} failed");
             Ok((Outcome::new(failed == 0, summary), ()))
         })?;
+        Ok(())
+    }
+
+    /// Takes note of a failure that random traffic has found.
+    fn strayed(
+        &mut self,
+        title: String,
+        traffic: &RandomTraffic,
+        options: &RunOptions,
+        failure: &TrafficFailure,
+    ) -> Result<()> {
+        let (text, vectors) = random::shorter(traffic, options, failure)?;
+        for vector in &vectors {
+            let found = Failed {
+                vector,
+                text: &text,
+                options,
+                failure: &random::failure(vector, failure),
+                report: "",
+            };
+            let command = random::command(traffic, options);
+            self.note(title.clone(), Path::new(VECTOR), &found, command);
+        }
         Ok(())
     }
 
@@ -300,7 +312,7 @@ impl Work<'_> {
             .map(|run| (run.item.file.path.clone(), run.outcome.is_ok()))
             .collect();
         Ok(Signoff {
-            commit: commit(root),
+            commit: revision::state(root),
             made: jiff::Timestamp::now()
                 .strftime("%Y-%m-%dT%H:%M:%SZ")
                 .to_string(),
