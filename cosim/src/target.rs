@@ -64,7 +64,7 @@ pub struct RtlTarget {
 impl RtlTarget {
     /// Builds an engine and takes it through reset.
     pub fn new(options: Options) -> Result<Self, HalError> {
-        let stop = |cause: String| HalError::Stopped(format!("node {}: {cause}", options.node));
+        let stop = HalError::Stopped;
         options.check().map_err(|error| stop(error.to_string()))?;
         let (simulation, twin) = match options.build {
             Build::Netlist => (

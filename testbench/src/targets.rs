@@ -227,7 +227,7 @@ fn open_engine(
         (None, false) => Build::Fast,
     };
     let data = match build {
-        Build::Coverage => Some(data_file().map_err(|error| stopped(node, &error))?),
+        Build::Coverage => Some(data_file().map_err(|error| stopped(&error))?),
         _ => None,
     };
     let target = RtlTarget::new(Options {
@@ -275,12 +275,11 @@ fn kind_of(trouble: tandem_cosim::Trouble) -> FailureKind {
 #[cfg(not(feature = "rtl"))]
 fn open_engine(
     _: TargetKind,
-    node: &str,
+    _: &str,
     _: u64,
     _: &TargetOptions,
 ) -> Result<(Inner, Option<TempPath>), HalError> {
     Err(stopped(
-        node,
         &"this program was built without the engine (feature `rtl`)",
     ))
 }
@@ -292,8 +291,8 @@ fn data_file() -> std::io::Result<TempPath> {
     Ok(file.into_temp_path())
 }
 
-fn stopped(node: &str, cause: &dyn std::fmt::Display) -> HalError {
-    HalError::Stopped(format!("node {node}: {cause}"))
+fn stopped(cause: &dyn std::fmt::Display) -> HalError {
+    HalError::Stopped(cause.to_string())
 }
 
 /// A number that differs from node to node.

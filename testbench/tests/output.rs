@@ -55,7 +55,7 @@ const fn shows(
     }
 }
 
-const CASES: [Case; 34] = [
+const CASES: [Case; 35] = [
     judges(
         "run testbench/vectors/send/first.toml",
         0,
@@ -67,6 +67,12 @@ const CASES: [Case; 34] = [
         1,
         ("/failures/0/kind", "wrong_result"),
         "FAILED first: wrong result",
+    ),
+    judges(
+        "run testbench/vectors/send/first.toml --target netlist",
+        1,
+        ("/failures/0/kind", "stopped"),
+        "FAILED first: stopped",
     ),
     judges(
         "run no/such/file.toml",

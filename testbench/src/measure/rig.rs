@@ -8,7 +8,7 @@ use tandem_model::ndk::{
 };
 
 use crate::network::Rule;
-use crate::targets::{self, AnyTarget, TargetOptions};
+use crate::targets::{AnyTarget, TargetOptions};
 use crate::vector::TargetKind;
 use crate::world::{Address, Node, World, WorldError};
 
@@ -95,25 +95,11 @@ impl Rig {
         let mut nodes = Vec::new();
         let mut ends = Vec::new();
         for (place, (name, kind)) in ["a", "b"].into_iter().zip(shape.kinds).enumerate() {
-            let kind = *kind;
             let address = Address::of(place);
-            let target =
-                targets::open(kind, name, options).map_err(|source| WorldError::Target {
-                    node: name.into(),
-                    source,
-                })?;
-            let broken = |source| WorldError::Provider {
-                node: name.into(),
-                source,
-            };
-            let mut nic = Provider::open(target, address.adapter()).map_err(broken)?;
-            ends.push(prepare(&mut nic, queue_pairs).map_err(broken)?);
-            nodes.push(Node {
-                name: name.into(),
-                address,
-                nic,
-                notifications: Vec::new(),
-            });
+            let mut node = Node::open(*kind, name, address, address.adapter(), options)?;
+            let end = prepare(&mut node.nic, queue_pairs);
+            ends.push(end.map_err(|source| node.error(source))?);
+            nodes.push(node);
         }
         let mut rig = Self {
             world: World::new(nodes, shape.keep, None)

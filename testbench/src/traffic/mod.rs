@@ -28,12 +28,12 @@ use std::ops::Range;
 
 use serde::Serialize;
 use tandem_model::ndk::bench::PathMtu;
-use tandem_model::ndk::{AdapterConfig, ConnectionConfig, Provider, Timing};
+use tandem_model::ndk::{AdapterConfig, ConnectionConfig, Timing};
 use thiserror::Error;
 
 use crate::network::{Action, Corruption, PsnRange, Reorder, Rule, Selection, What, When};
 use crate::stop;
-use crate::targets::{self, Checked};
+use crate::targets::Checked;
 use crate::timing::Timings;
 use crate::vector::{Fault, RandomTraffic};
 use crate::world::{
@@ -232,27 +232,12 @@ impl Traffic {
         for (place, name) in NODES.into_iter().enumerate() {
             let address = Address::of(place);
             let kind = options.kind(name, None);
-            let target = targets::open(kind, name, &options.targets()).map_err(|source| {
-                WorldError::Target {
-                    node: name.into(),
-                    source,
-                }
-            })?;
             let config = AdapterConfig {
                 timing: TIMING,
                 connections: wanted.connect.then(|| connections_of(options.seed, place)),
                 ..address.adapter()
             };
-            let nic = Provider::open(target, config);
-            nodes.push(Node {
-                name: name.into(),
-                address,
-                nic: nic.map_err(|source| WorldError::Provider {
-                    node: name.into(),
-                    source,
-                })?,
-                notifications: Vec::new(),
-            });
+            nodes.push(Node::open(kind, name, address, config, &options.targets())?);
         }
         let capture = match &options.capture {
             Some(path) => Some(Capture::create(path, &NODES).map_err(WorldError::from)?),

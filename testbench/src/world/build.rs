@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tandem_model::ndk::{
-    EndpointMapping, Mdl, MrUse, NdkError, NdkVersion, NtStatus, Provider, QpParameters, Timing,
+    EndpointMapping, Mdl, MrUse, NdkError, NdkVersion, NtStatus, QpParameters, Timing,
 };
 
 use super::cm::Connections;
@@ -13,7 +13,6 @@ use super::state::{CqState, QpState, RegionState, Result, State, StepError, Toke
 use super::{
     Address, Capture, HostMemory, Node, RunOptions, World, bytes_of, cm, impair, local, srq,
 };
-use crate::targets;
 use crate::vector::object::{self, RegionKind};
 use crate::vector::{At, Vector};
 
@@ -201,16 +200,7 @@ fn open_node(
     if let Some(breach) = options.breach {
         breach.config(&mut config);
     }
-    let failed = |error: String| StepError::new(format!("node {name}: {error}"));
-    let target =
-        targets::open(kind, name, &options.targets()).map_err(|error| failed(error.to_string()))?;
-    let nic = Provider::open(target, config).map_err(|error| failed(error.to_string()))?;
-    Ok(Node {
-        name: name.into(),
-        address,
-        nic,
-        notifications: Vec::new(),
-    })
+    Ok(Node::open(kind, name, address, config, &options.targets())?)
 }
 
 fn cqs(state: &mut State, vector: &Vector) -> Result {

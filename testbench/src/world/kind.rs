@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use tandem_model::hal::HalError;
+use tandem_model::ndk::{AdapterError, NdkError};
 
 use super::WorldError;
 
@@ -55,6 +56,10 @@ impl From<&WorldError> for FailureKind {
             WorldError::Capture(_)
             | WorldError::Target {
                 source: HalError::Stopped(_),
+                ..
+            }
+            | WorldError::Provider {
+                source: NdkError::Adapter(AdapterError::Hal(HalError::Stopped(_))),
                 ..
             } => Self::Stopped,
             WorldError::Target { .. }

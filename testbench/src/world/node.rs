@@ -8,7 +8,8 @@ use tandem_model::wire::MacAddr;
 use thiserror::Error;
 
 use super::CaptureError;
-use crate::targets::AnyTarget;
+use crate::targets::{self, AnyTarget, TargetOptions};
+use crate::vector::TargetKind;
 
 /// Why a world stands still.
 #[derive(Debug, Error)]
@@ -94,6 +95,35 @@ pub struct Node {
 }
 
 impl Node {
+    /// Opens a target, and the provider on it.
+    ///
+    /// # Errors
+    /// What stops the target, or what the provider does not find as it must be.
+    pub fn open(
+        kind: TargetKind,
+        name: &str,
+        address: Address,
+        config: AdapterConfig,
+        options: &TargetOptions,
+    ) -> Result<Self, WorldError> {
+        let target = targets::open(kind, name, options);
+        let target = target.map_err(|source| WorldError::Target {
+            node: name.into(),
+            source,
+        })?;
+        let nic = Provider::open(target, config);
+        let nic = nic.map_err(|source| WorldError::Provider {
+            node: name.into(),
+            source,
+        })?;
+        Ok(Self {
+            name: name.into(),
+            address,
+            nic,
+            notifications: Vec::new(),
+        })
+    }
+
     /// Wraps an error of the provider.
     pub fn error(&self, source: impl Into<NdkError>) -> WorldError {
         WorldError::Provider {
